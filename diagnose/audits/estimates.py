@@ -269,7 +269,8 @@ def _summed(deltas: FloatArray, weights: FloatArray) -> FloatArray:
     """Solve A(t) = delta(t) + weight(t) A(t + 1), doubling the rows that each sum covers."""
     sums, weights, far = deltas.copy(), weights.copy(), 1
     while far < len(sums):
-        sums[:-far] += weights[:-far] * sums[far:]
+        goes_on = weights[:-far] != 0  # unknown numbers stay within their games
+        sums[:-far] += np.where(goes_on, weights[:-far] * sums[far:], 0.0)
         weights[:-far] *= weights[far:]
         weights[-far:] = 0.0
         far *= 2

@@ -80,6 +80,7 @@ class Examination:
         self._rollout: Rollout | None = None
         self.habits, self._learned, self._blame = Habits(), Learned(), Blame()
         self._due, self._left = 0.0, 0
+        self._looked = False  # whether a gradient was examined: the first ones are, however late
         self._begin, self._end = 0, 0  # the rows between the last two updates
 
     @contextlib.contextmanager
@@ -194,9 +195,10 @@ class Examination:
         if self._end != end:
             self._begin, self._end, self.rounds = self._end, end, self.rounds + 1
             now = time.perf_counter() - self._begun
-            late = self.diagnosis.spent > max(GRACE, self.budget * now)
+            late = self._looked and self.diagnosis.spent > max(GRACE, self.budget * now)
             due = self.diagnosis.gradients <= FIRST or self.diagnosis.gradients >= self._due
             self._left = FIRST if due and not late else 0
+            self._looked |= self._left > 0
             if due:
                 self._due = self.diagnosis.gradients * GROWTH
         self._left -= 1

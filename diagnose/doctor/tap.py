@@ -86,6 +86,7 @@ class Trace:
         """Note a move; return whether a row was added."""
         row = self._row(self._actions if actions is None else actions, result)
         if row is None:
+            self.moves += np.size(result[1]) * self.apart
             return False
         self.moves += int(row.used.sum())
         self._seen, self._over = row.shown, row.terminated | row.truncated

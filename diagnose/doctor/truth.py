@@ -76,18 +76,24 @@ def judge(
     """
     own = Report()
     check_formula(own, check, formula, given, known, size=rounded(formula))
+    if not known.any():
+        report.unchecked[check] = "no values after the last row, or of cut games, are known"
+        return None
     if not own.findings:
         report.held.update(own.held)
         return formula
     # The program's own constants may speak against the name of another constant.
     unlikely = {name for key, name in WRONG.items() if not declared.numbers(key)}
-    further, tried = Report(), [*others()]
+    tried, named = [*others()], list[tuple[Finding, Any]]()
     for other in tried:
         finite = told & np.isfinite(other())
         if 2 * finite.sum() >= told.sum():
+            further = Report()
             check_formula(further, check, other, given, finite, size=rounded(other))
-    named = [each for each in further.findings if each.mistake not in {None, *unlikely}]
-    found = min([*named, *own.findings], key=_says_less)
+            known_as = [each for each in further.findings if each.mistake not in {None, *unlikely}]
+            named += [(each, other) for each in known_as]
+    named += [(each, formula) for each in own.findings]
+    found, best = min(named, key=lambda each: _says_less(each[0]))
     if found.mistake in {None, *LAST}:
         shaped = _shaped(report, [*tried, formula], given, known)
         if shaped is not None:
@@ -98,7 +104,7 @@ def judge(
         report.unchecked[check] = UNKNOWN
         return None
     report.findings.append(found)
-    return formula
+    return best
 
 
 def _says_less(found: Finding) -> tuple[bool, bool, int]:
@@ -128,16 +134,14 @@ def _shaped(report: Report, formulas: Iterable[Any], given: FloatArray, known: B
         ones = [(kind == number).astype(np.float64) for number in range(len(kinds))]
         columns = [(replace(formula, rewards=each)() - base)[clear] for each in ones]
         own = np.linalg.lstsq(np.stack(columns, axis=1), (given - base)[clear], rcond=None)[0]
-        own, ended = own.round(3), kinds[:, 1] > 0
-        found = replace(formula, rewards=own[kind])
-        at_ends = ended.any() and not own[ended].any()
-        wrong = [-kinds[:, 0], np.where(ended, 0.0, kinds[:, 0]) if at_ends else 0 * own]
-        if any(map(partial(np.array_equal, own), wrong)) or not own.any():
+        found, ended = replace(formula, rewards=own[kind]), kinds[:, 1] > 0
+        wrong = [0 * own, kinds[:, 0], -kinds[:, 0], np.where(ended, 0.0, kinds[:, 0])]
+        if any(map(partial(np.allclose, own, atol=2e-5), wrong)) or 2 * clear.sum() < known.sum():
             continue
         if agreeing(found, given, clear).sum() == clear.sum():
             told = zip(kinds.tolist(), own.tolist(), strict=True)
             words = [
-                f"{old:g}{' at an end' * bool(end)} becomes {new:g}" for (old, end), new in told
+                f"{old:g}{' at an end' * bool(end)} becomes {new:.3g}" for (old, end), new in told
             ]
             report.notes.append(
                 f"the program has rewards of its own (rewards-shaped): {'; '.join(words)}"

@@ -177,7 +177,7 @@ NEXT = "            best = target(later).max(dim=1).values\n"
 #: Right DQNs of other kinds, as edits.
 KINDS = {
     "an end pays -1": (STORED, STORED.replace("reward", "-1.0 if ended else reward")),
-    "rewards are scaled": (STORED, STORED.replace("reward", "0.1 * reward")),
+    "rewards are scaled": (STORED, STORED.replace("reward", "reward / 3")),
     "values where games go on": (NEXT, "            best, on = torch.zeros(32), ~torch.tensor(ends)\n            best[on] = target(later[on]).max(dim=1).values\n"),
     "values one by one": (NEXT, "            best = torch.stack([target(each[None]).max() for each in later])\n"),
     "a batch as large as a layer": (NEXT, NEXT + "            [target(each) for each in later]\n"),
@@ -195,6 +195,14 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
     assert found.ok, str(found)
     assert {"gradient", "targets"} <= found.held.keys()
+
+
+def test_a_critic_of_normalised_sums_holds(tmp_path, monkeypatch):
+    right = "    returns = advantages + values\n"
+    sums = "    returns, ahead = torch.zeros(ROWS, LANES), torch.zeros(LANES)\n    for t in reversed(range(ROWS)):\n        returns[t] = ahead = rewards[t] + GAMMA * (1 - ends[t]) * ahead\n    returns = (returns - returns.mean()) / returns.std()\n    advantages = returns - values\n"
+    found, _ = examined(tmp_path, monkeypatch, "ppo", (right, sums))
+    assert found.ok, str(found)
+    assert any("normalised sums" in note for note in found.notes)
 
 
 def test_targets_over_several_moves_are_left_unchecked(tmp_path, monkeypatch):
