@@ -24,7 +24,7 @@ import numpy as np
 from ...baselines import LawGame, Task
 from ...baselines.law.explicit import View, same_again
 from ...core import InputError
-from ...core.checks import is_whole
+from ...core.checks import is_whole, require_count
 from ...core.progress import tell
 from ...core.sizes import check_memory
 from .given import made, title_of
@@ -85,9 +85,11 @@ def explore(
             another action space.
         SizeError: if there are too many states.
     """
-    given = [int(seed) for seed in seeds if is_whole(seed)]
-    if not given:
+    given = [*seeds]
+    if not given or not all(map(is_whole, given)):
         raise InputError(f"seeds must be whole numbers, at least one, got {seeds!r}")
+    if horizon is not None:
+        require_count("horizon", horizon)
     search = _Search(env, key, chance, horizon)
     search.hidden = search.counters(given)
     try:
@@ -214,18 +216,20 @@ class _Search:
         return _content(layers)
 
     def counters(self, seeds: Sequence[int]) -> list[tuple[int, str]]:
-        """Find the attributes that grow by 1 with every move."""
+        """Find the attributes that are 0 at the beginning and grow by 1 with every move."""
         rng, found = np.random.default_rng(0), None
         for seed in seeds[:3]:
             env = copy.deepcopy(self.bare)
             _asked(env.reset, seed=seed)
             before = _whole_numbers(env)
+            begun = {name for name, value in before.items() if value == 0}
+            found = begun if found is None else found & begun
             for _ in range(MOVES // 100):
                 action = int(rng.integers(self.actions)) + self.least
                 _, _, ended, cut, _ = _asked(env.step, action)
                 after = _whole_numbers(env)
                 grown = {name for name in after if after[name] == before.get(name, after[name]) + 1}
-                found = grown if found is None else found & grown
+                found &= grown
                 before = after
                 if ended or cut:
                     break
@@ -338,6 +342,11 @@ class _Search:
                 f"env must show what follows from its state, and state {number} shows "
                 f"{answer.seen} and {self.seen[number]}"
             )
+        elif not _same(self.masks[number], answer.mask):
+            raise _ConflictError(
+                f"env must allow what follows from its state, and state {number} has the masks "
+                f"{answer.mask} and {self.masks[number]}"
+            )
 
     def _compare(self, own: list[list[_Way]], rows: list[list[tuple[_Way, _Answer]]]) -> None:
         for action, (first, second) in enumerate(zip(own, rows, strict=True)):
@@ -436,6 +445,7 @@ class _Search:
                 left = 0 if self.limit is None else self.limit - 1 - moves
                 right = abs(way.reward + way.each * left - float(reward)) <= CLOSE
                 over = ended or (cut and not self.hidden)
+                right &= ended or not (cut and self.hidden) or left == 0
                 after = None if way.after is None else self.numbers[way.after]
                 if over or after is None:
                     right &= over == (after is None) or (cut and after is None)

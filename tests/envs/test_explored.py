@@ -106,7 +106,16 @@ class Falling(Walk):
         return seen, float(self.place == 2), self.moves == 4, False, info
 
 
-@pytest.mark.parametrize("kind", [Walk, Counting, Squared, Costs, Door, Falling])
+class FromOne(Counting):
+    """Its counter begins at 1, so that the limit comes a move earlier."""
+
+    def reset(self, **options):
+        found = super().reset(**options)
+        self.moves = 1
+        return found
+
+
+@pytest.mark.parametrize("kind", [Walk, Counting, Squared, Costs, Door, Falling, FromOne])
 def test_the_optimum_is_that_of_all_sequences_of_moves(kind):
     depth = 9
     task = explore(kind(), horizon=None if kind.limit or kind is Falling else depth)
@@ -290,8 +299,11 @@ def test_cartpole_is_refused_within_some_thousand_states(monkeypatch):
 
 
 def test_vectors_and_seeds_are_named():
-    with pytest.raises(InputError, match="seeds must be"):
-        explore(Walk(), seeds=())
+    for seeds in ((), (0, "a"), (0.5,)):
+        with pytest.raises(InputError, match="seeds must be"):
+            explore(Walk(), seeds=seeds)
+    with pytest.raises(GameError, match="horizon must be"):
+        explore(Walk(), horizon=0)
     with pytest.raises(InputError, match="env must be an environment of Gymnasium"):
         explore(gym.vector.SyncVectorEnv([Walk]))
 
