@@ -39,7 +39,7 @@ DEEP = 10_000
 
 
 class View:
-    """What an environment shows in the states of a law.
+    """The observations that an environment shows in the states of a law.
 
     Attributes:
         space: its observation space, of Gymnasium.

@@ -1,4 +1,4 @@
-"""What the running program says itself: its place, its variables, and what its user declares."""
+"""The running program: its place, its variables, and the declarations of its user."""
 
 import contextlib
 import inspect

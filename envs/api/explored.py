@@ -109,7 +109,7 @@ class _ConflictError(Exception):
 
 
 class _Answer(NamedTuple):
-    """What a move has led to."""
+    """The result of a move."""
 
     key: Hashable
     seen: Any

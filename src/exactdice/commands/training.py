@@ -92,8 +92,8 @@ class DoctorConfig(InJson):
     """Largest share of the script's time that the doctor may take."""
 
     declare: Keywords = field(default_factory=dict)
-    """What the doctor has not found: gamma and gae_lambda, or expressions of the script's own
-    variables, with a row for each move of a batch: --declare returns "b_returns[rows]"."""
+    """Numbers that the doctor cannot find, gamma and gae_lambda, or arrays, returns and advantages,
+    as expressions of the script's own variables: --declare returns "b_returns[rows]"."""
 
     page: Path | None = None
     """File for a web page of what was found."""
