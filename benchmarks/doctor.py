@@ -120,6 +120,7 @@ ALSO = {
     "returns of the row before in the update": ("returns-in-another-order",),
     "this observation for the next in targets": ("stale-next-observation",),
     "values after the move": ("values-of-the-next-row",),
+    "masks of after the move": ("mask-after-the-move",),
     "log-probabilities in another order": ("log-probs-in-another-order",),
 }
 

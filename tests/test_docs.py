@@ -58,7 +58,6 @@ NOT_RUN = [
     *("exactdice describe Greed LowestScore ShutTheBox", "python benchmarks/jax_scores.py"),
     # another project's program, in an installation of its own, and the shell's words around it
     *(f"python benchmarks/clients/{name}_track.py" for name in ("cleanrl", "tianshou")),
-    "python benchmarks/clients/tianshou_audit.py",
     *(f"python cleanrl/cleanrl/{name}.py" for name in ("dqn", "c51", "ppo")),
     "python benchmarks/clients/cleanrl_score.py",
     *("python benchmarks/clients/tune_entrant.py", "python film.py"),

@@ -8,6 +8,7 @@ from typing import Any
 from ...core import Table
 from ...core.words import plural
 from ..report import Report
+from .program import WRONG
 
 #: Checks that are made of many batches, each of which one mistake must explain.
 SETTLED = ("targets", "transitions", "returns", "log_probs")
@@ -114,6 +115,14 @@ class Diagnosis:
     def often(self, check: str) -> bool:
         """Whether a check has failed so often that it need not be made again."""
         return sum(each.times for each in self.symptoms if each.check == check) >= OFTEN
+
+    def void(self, check: str, why: str) -> None:
+        """Take back what a check has found, the constants included."""
+        self.symptoms = [each for each in self.symptoms if each.check != check]
+        self.held.pop(check, None)
+        wrong = WRONG.values()
+        self.notes = [note for note in self.notes if not any(name in note for name in wrong)]
+        self.unchecked[check] = why
 
     def take(self, report: Report, where: str, world: str = "") -> None:
         """Take in the report of some checks."""

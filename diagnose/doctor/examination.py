@@ -304,10 +304,15 @@ class Examination:
             replace(each, alike=self._attached(batch, wanted[0], keys, story)) for each in losses
         ]
         self.diagnosis.facts |= self._blame.add(report, gradient, losses, where(), True)
-        often = self.diagnosis.often("targets") or self.diagnosis.often("transitions")
         shown = np.array([key in story.moves for key in keys])
-        if not often and self._known(report, shown, story):
-            self._sample(batch, wanted[0], keys, story).check(report, story, self.declared)
+        if not self._known(report, shown, story):
+            return
+        often = self.diagnosis.often("targets") or self.diagnosis.often("transitions")
+        sample = self._sample(batch, wanted[0], keys, story)
+        sample.check(report, story, self.declared, known=often)
+        if story.several:  # earlier batches may have had the ends of short games alone
+            self.declared.found.pop("gamma", None)
+            self.diagnosis.void("targets", "they are over several moves, which are not examined")
 
     def _sample(self, batch: Batch, targets: th.Tensor, keys: list[bytes], story: Story) -> Sample:
         """Find the networks that have said what the next observations are worth."""

@@ -15,6 +15,7 @@ from .rows import Move, Story
 from .tap import Row
 from .truth import CUT, check_moves, judge, most_agreeing
 
+LATE = "the run has more moves than are kept"
 #: Most moves that a target may be over.
 STEPS = 32
 _STALE = "Keep the observation that the action was drawn for, not the one after the move"
@@ -37,8 +38,8 @@ class Sample:
     online: FloatArray | None  # likewise of the online network
     said: Mapping[bytes, FloatArray] | None = None  # values at some of the next observations
 
-    def check(self, report: Report, story: Story, declared: Declared) -> None:
-        """Check the moves against those of a story, and the targets."""
+    def check(self, report: Report, story: Story, declared: Declared, *, known: bool) -> None:
+        """Check the moves against those of a story, and the targets, unless errors are known."""
         stored = np.array([key in story.moves for key in self.keys])
         fitting = [self._fitting(row, story) for row in range(len(self.keys))]
         values, clear = self.values, np.ones(len(fitting), dtype=bool)
@@ -49,17 +50,19 @@ class Sample:
             clear = np.array([len({move.after for move in own}) == 1 for own in fitting])
             values = np.array(of)
         moves = [options[0] if options else None for options in fitting]
-        known = np.array([bool(options) for options in fitting])
-        story.several |= self._several(story, stored & ~known)
-        if story.several:
-            report.unchecked["targets"] = "they are over several moves, which are not examined"
+        fits = np.array([bool(options) for options in fitting])
+        story.several |= self._several(story, stored & ~fits)
+        if story.several or known:
             return
         if not (story.trace.late or story.changed):
-            wrong = stored & ~known
+            wrong = stored & ~fits
             example = "row {} of a batch is a move that the environment has never made".format
             mistakes = self._mistakes(story, wrong)
             report.add("transitions", wrong, example, mistakes, int(stored.sum()))
-        check_moves(report, known, np.array([move is None or move.used for move in moves]))
+        else:
+            why = "networks are given other numbers than the environment shows"
+            report.unchecked["transitions"] = why if story.changed else LATE
+        check_moves(report, fits, np.array([move is None or move.used for move in moves]))
         if any(each.check == "transitions" for each in report.findings):
             return  # the targets of these moves are not known
         if values is None:

@@ -32,6 +32,10 @@ FEW = 0.1
 #: Largest difference of two logarithms of a probability that are the same.
 NEAR = 1e-3
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
+_MASK_LATE = (
+    "mask-after-the-move: record the mask of the observation that the action is drawn for, not the "
+    "one after the move"
+)
 _LAYERS = (
     "dropout-or-batch-norm: call eval() for such layers while the agent plays, or leave them out"
 )
@@ -119,6 +123,13 @@ class Rollout:
         right: BoolArray = np.all(near | (illegal & ~legal_now), axis=1)
         unmasked = (illegal & legal_now).any() and bool(legal_now.all())
         mistakes = [Mistake(_MASK)] if unmasked else [Mistake(_LAYERS)] * layers
+        later = [*section.keys[section.lanes :], *section.after]
+        at = section.place(keys)
+        wrong = ~right & (at >= 0)
+        masks = [section.story.masks.get(later[place], ()) for place in at[wrong].tolist()]
+        pairs = zip(masks, legal_now[wrong], strict=True)
+        if masks and all(np.array_equal(late, own) for late, own in pairs):
+            mistakes = [Mistake(_MASK_LATE)]
         example = "row {} of the first batch has another law than when its action was drawn".format
         report.add("law", ~right, example, mistakes)
 

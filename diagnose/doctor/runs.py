@@ -89,7 +89,7 @@ def _run(
             quiet |= {"env": os.environ | {"OMP_NUM_THREADS": "1"}, "timeout": LONGEST}
         try:
             done = subprocess.run([*words, *arguments], check=False, **quiet)  # noqa: S603  the user's
-            code = done.returncode
+            code = done.returncode if done.returncode >= 0 else 128 - done.returncode
         except subprocess.TimeoutExpired:
             code = 0
         if not file.is_file():

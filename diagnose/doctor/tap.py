@@ -125,6 +125,7 @@ class Trace:
             used = ~self._over
         taken = np.array(actions).reshape(lanes, -1)
         masks = infos.get("action_mask") if isinstance(infos, dict) else None
+        masks = _array(result[0], masks=True) if masks is None else masks
         masks = None if masks is None else np.array(masks, dtype=bool).reshape(lanes, -1)
         return Row(seen, taken, rewards, ended, cut, after, shown, used, masks)
 
@@ -137,12 +138,19 @@ class Trace:
         return bool(mode == gym.vector.AutoresetMode.NEXT_STEP)
 
 
-def _array(given: Any) -> Numbers | None:
-    """Return a copy of observations; of a dictionary, of its one entry that is no mask."""
+def _array(given: Any, *, masks: bool = False) -> Numbers | None:
+    """Return a copy of observations; of a dictionary, of its one entry that is no mask, or is one.
+
+    The vectors of Tianshou give an array of dictionaries.
+    """
+    if isinstance(given, np.ndarray) and given.dtype == object and isinstance(given[0], dict):
+        given = {key: np.stack([each[key] for each in given]) for key in given[0]}
     if isinstance(given, dict):
-        entries = [entry for key, entry in given.items() if "mask" not in key]
+        entries = [entry for key, entry in given.items() if ("mask" in key) == masks]
         given = entries[0] if len(entries) == 1 else None
-    if given is None or isinstance(given, tuple | list | dict):
+    elif masks:
+        given = None
+    if given is None or isinstance(given, tuple | list):
         return None
     return np.array(given)
 

@@ -18,6 +18,7 @@ from checkout import ROOT
 from exactdice.core import InputError
 from exactdice.diagnose import gradient
 from exactdice.diagnose.doctor import doctor, runs, tap
+from exactdice.diagnose.doctor.habits import Habits
 from exactdice.diagnose.doctor.probes import PROBES, World
 from exactdice.diagnose.doctor.scores import UPDATES, Learned
 from exactdice.diagnose.doctor.tap import METHODS
@@ -195,6 +196,20 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
     assert found.ok, str(found)
     assert {"gradient", "targets"} <= found.held.keys()
+    assert ("transitions" in found.held) == (kind != "observations divided")
+    assert ("other numbers" in found.unchecked.get("transitions", "")) == (
+        kind == "observations divided"
+    )
+
+
+def test_a_target_network_waits_until_it_was_updated_often():
+    habits, network = Habits(), torch.nn.Linear(2, 2)
+    assert not habits.waits
+    for updates in range(6):
+        habits.target(network)
+        assert habits.waits == (updates < 4)
+        habits.target(network)  # which changes nothing
+        torch.nn.init.normal_(network.weight)
 
 
 def test_a_critic_of_normalised_sums_holds(tmp_path, monkeypatch):
@@ -205,17 +220,40 @@ def test_a_critic_of_normalised_sums_holds(tmp_path, monkeypatch):
     assert any("normalised sums" in note for note in found.notes)
 
 
-def test_targets_over_several_moves_are_left_unchecked(tmp_path, monkeypatch):
+GREED = "exactdice:exactdice/Greed-OneHot-v0"
+
+
+@pytest.mark.parametrize(("env", "first"), [("CartPole-v1", 100), (GREED, 32)])  # short games
+def test_targets_over_several_moves_are_left_unchecked(tmp_path, monkeypatch, env, first):
     store = "    steps = [*steps, (seen, action, reward)][-3:]\n    buffer.append((*steps[0][:2], sum(GAMMA**k * each[2] for k, each in enumerate(steps)), after, ended))"
     edits = [
         (f"    {STORED}", store),
         ("buffer = []\n", "buffer, steps = [], []\n"),
         ("        seen, _ = env.reset()\n", "        seen, _ = env.reset()\n        steps = []\n"),
         ("GAMMA * best", "GAMMA**3 * best"),
+        ("step >= 100", f"step >= {first}"),
     ]
-    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, env=env)
     assert found.ok, str(found)
     assert "several moves" in found.unchecked["targets"]
+    assert "gamma" not in found.facts
+
+
+def test_masks_within_observations_are_read(tmp_path, monkeypatch):
+    masked = "from exactdice.envs import MaskInObservation\nclass Bare(gym.Wrapper):\n    def step(self, action):\n        return *super().step(action)[:4], {}\nenv = Bare(MaskInObservation(gym.make(args.env), 'tianshou'))"
+    apart = "; seen, mask = both['obs'], both['mask']"
+    edits = [
+        ("env = gym.make(args.env)", masked),
+        ("observation_space.shape", "observation_space['obs'].shape"),
+        ("seen, _ = env.reset(seed=args.seed)", f"both, _ = env.reset(seed=args.seed){apart}"),
+        ("        seen, _ = env.reset()", f"        both, _ = env.reset(){apart}"),
+        ("random.randrange(outputs)", "int(random.choice(np.flatnonzero(mask)))"),
+        ("[None])).argmax()", "[None]))[0].masked_fill(~torch.tensor(mask), -9.0).argmax()"),
+        ("after, reward,", "both, reward,"),
+        ("    buffer.append", "    after, mask = both['obs'], both['mask']\n    buffer.append"),
+    ]
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, env=GREED)
+    assert names(found) == {"max-over-illegal"}, str(found)
 
 
 @pytest.mark.parametrize(("name", "options"), [("PPO", {"n_steps": 64}), ("A2C", {}), ("DQN", {"learning_starts": 50})])  # fmt: skip
@@ -333,8 +371,10 @@ def test_a_script_that_fails_is_told_and_keeps_its_traceback(tmp_path):
     script.write_text("import gymnasium\nraise SystemExit(5)\n", encoding="utf-8")
     done = command(script)
     assert "SystemExit: 5" in done.stdout
+    assert done.returncode == 5
     script.write_text("raise KeyError('lost')\n", encoding="utf-8")
     done = command(script)
+    assert done.returncode == 1
     assert "KeyError: 'lost'" in done.stderr
     assert "exactdice" not in done.stderr
 

@@ -207,6 +207,7 @@ LATER = {
     "gradients clipped after the step": (NORM + STEP, STEP + NORM),
     "a learning rate that does not fall": ('optimizer.param_groups[0]["lr"] = rate', "pass"),
     "a penalty of each move": (REWARDS, REWARDS + " - 0.01"),
+    "masks of after the move": (ROW, "row['masks'] = games.masks; " + ROW),
 }
 LATER_DQN = {
     "this observation for the next in targets": ('target(batch["next_', 'target(batch["'),

@@ -75,7 +75,7 @@ def run_audit(options: AuditConfig) -> int:
 class DoctorConfig(InJson):
     """Examine any training script while it runs, not a line of it edited, and say what is wrong.
 
-    The exit code is 0 if nothing is wrong, 1 if something is, 2 if there is no such file.
+    The exit code is 1 if something is wrong, 2 if there is no such file, else the script's own.
     """
 
     script: tyro.conf.Positional[Path | None] = None
@@ -123,7 +123,7 @@ def run_doctor(options: DoctorConfig) -> int:
         print(Table(["check", "holds if"], [list(row) for row in CHECKS.items()]))
         return 0
     declared = {name: str(each) for name, each in options.declare.items()}
-    found, _ = examine(options.script, options.arguments, options.budget, declared)
+    found, code = examine(options.script, options.arguments, options.budget, declared)
     if options.probes:
         gamma = found.facts.get("gamma")
         for name, other in examine_in_probes(
@@ -145,7 +145,7 @@ def run_doctor(options: DoctorConfig) -> int:
             parts += [page.heading(table.title), page.table(table)]
         write_file(options.page, page.to_html(f"exactdice doctor {options.script}", parts).encode())
     print_json(found.as_dict()) if options.json else print(found)
-    return 0 if found.ok else 1
+    return code if found.ok else 1
 
 
 #: The file of a run folder with the figures of its models, a row for each.
