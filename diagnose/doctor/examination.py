@@ -102,6 +102,8 @@ class Examination:
                     self._keep_last(trace)
             found.settle()
             found.facts = self.declared.found | found.facts
+            if self.habits.most is not None:
+                found.facts["max_grad_norm"] = self.habits.most
             if trace is not None and trace.rows and not found.gradients:
                 found.unchecked["gradient"] = "the program has computed none by loss.backward()"
             found.seconds = time.perf_counter() - self._begun
@@ -276,7 +278,8 @@ class Examination:
             check_form(report, batch, turned if sure else None)
             losses = right_losses(batch, targets, -advantages if turned else advantages)
             signed = sure and not (batch.ratio and batch.ratio[1])
-            self.diagnosis.facts |= self._blame.add(report, gradient, losses, where(), signed)
+            facts = self._blame.add(report, gradient, losses, where(), signed)
+            self.diagnosis.facts |= facts | dict(zip(["clip"], batch.clips, strict=False))
 
     def _show(self, report: Report, check: str, words: tuple[str, str], wrong: bool = True) -> None:
         report.add(check, np.array([wrong]), words[0], [Mistake(words[1])])

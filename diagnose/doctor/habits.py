@@ -23,6 +23,8 @@ DEPTH = 4
 OFTEN = 400
 #: Rows and lanes in which games that begin alike are looked for, and the chance of a false alarm.
 LONGEST, MOST, CHANCE = 5000, 16, 1e-6
+#: Part by which the norms of two gradients differ that are cut to the same one.
+NEAR = 1e-4
 _CLEARED = Mistake("gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()")
 _STILL = Mistake("learning-rate-zero: the step leaves all parameters as they are")
 _LEFT_OUT = Mistake("parameters-left-out: give the optimizer all parameters that are trained")
@@ -67,6 +69,8 @@ class Habits:
         self._before: list[th.Tensor] | None = None
         self.drops = False  # whether layers that drop inputs were called while the agent played
         self.steps = 0  # since the last move of the environment
+        self._norm: float | None = None  # of the gradient since the last step
+        self._clipped: list[float] = []  # norms of gradients that were smaller when a step was made
 
     def _of(self, parameters: list[th.Tensor]) -> list[_Weight]:
         for each in parameters:
@@ -82,6 +86,10 @@ class Habits:
         """Follow a step of an optimizer: before it, and when it has been made."""
         own = self._of([each for group in optimizer.param_groups for each in group["params"]])
         if not made:
+            if self._norm is not None:
+                norm = _norm(each.tensor for each in own)
+                self._clipped += [norm] * (norm < (1 - NEAR) * self._norm)
+                self._norm = None
             watched = self._most <= LEAST
             self._before = [each.tensor.detach().clone() for each in own] if watched else None
             return
@@ -127,8 +135,16 @@ class Habits:
         """Whether targets cannot have gone through a probe yet, one update a move."""
         return any(count < DEPTH for *_, count in self._targets.values())
 
-    def finite(self, report: Report, parameters: Iterable[th.Tensor]) -> None:
+    @property
+    def most(self) -> float | None:
+        """The norm that gradients are cut to; None if it is not known."""
+        found = self._clipped[:2]
+        same = len(found) == 2 and abs(found[0] - found[1]) <= NEAR * found[0]
+        return found[0] if same else None
+
+    def finite(self, report: Report, parameters: list[th.Tensor]) -> None:
         """Check gradients that have been computed."""
+        self._norm = _norm(parameters)
         wrong = [each.grad is not None and not th.isfinite(each.grad).all() for each in parameters]
         report.add("finite", np.array([any(map(bool, wrong))]), "a gradient is not a finite number")
 
@@ -154,6 +170,11 @@ class Habits:
             left = [each for each in left if each.still]
             words = f"parameters of shape {_shapes(left)} get gradients, and no optimizer has them"
             report.add("optimizer", np.array([bool(left)]), words, [_LEFT_OUT])
+
+
+def _norm(parameters: Iterable[th.Tensor]) -> float:
+    grads = [each.grad.double().norm() for each in parameters if each.grad is not None]
+    return float(th.stack(grads).norm()) if grads else 0.0
 
 
 def _shapes(weights: list[_Weight]) -> str:

@@ -57,7 +57,7 @@ def test_a_right_ppo_holds_and_its_constants_are_found(tmp_path, monkeypatch):
     assert checks <= found.held.keys()
     assert found.held["returns"] == found.moves == 1024
     expected = {"policy_coef": 1.0, "ent_coef": 0.01, "vf_coef": 0.5}
-    expected |= {"gamma": 0.97, "gae_lambda": 0.9}
+    expected |= {"gamma": 0.97, "gae_lambda": 0.9, "clip": 0.2, "max_grad_norm": 0.5}
     assert found.facts == pytest.approx(expected, rel=1e-3)
 
 
