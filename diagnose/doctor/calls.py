@@ -78,12 +78,13 @@ class Calls:
     drops: bool = False  # whether such a layer was called in training mode since the last move
     recurrent: bool = False  # whether a recurrent network was called
     busy: bool = False  # the doctor computes, and its own calls do not count
+    away: bool = False  # calls of networks are not seen
     _handles: list[Any] = field(default_factory=list)
 
     def begin(self) -> None:
         """Begin to see calls."""
+        self._handle = register_module_forward_hook(self._called)
         self._handles = [
-            register_module_forward_hook(self._called),
             register_optimizer_step_pre_hook(lambda of, *_: self._step(of, False)),
             register_optimizer_step_post_hook(lambda of, *_: self._step(of, True)),
         ]
@@ -93,7 +94,7 @@ class Calls:
 
         def log_prob(law: Categorical, value: th.Tensor) -> th.Tensor:
             found = calls._log_prob(law, value)  # type: ignore[no-untyped-call]
-            if not calls.busy and len(calls.draws) < MOST:
+            if not calls.busy and not calls.away and len(calls.draws) < MOST:
                 calls.draws.append(Draw(law.logits, value, found))
             return found
 
@@ -101,12 +102,20 @@ class Calls:
 
     def end(self) -> None:
         """Put everything back."""
-        for handle in self._handles:
+        for handle in (self._handle, *self._handles):
             handle.remove()
         if self._handles:
             th.autograd.backward = self._backward
             Categorical.log_prob = self._log_prob  # type: ignore[method-assign]
         self._handles = []
+
+    def look(self, *, away: bool) -> None:
+        """See no calls of networks any more, which costs no time; or see them again."""
+        if away and not self.away:
+            self._handle.remove()
+        elif self.away and not away:
+            self._handle = register_module_forward_hook(self._called)
+        self.away = away
 
     def forget(self) -> None:
         """Forget all calls so far."""

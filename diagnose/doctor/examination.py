@@ -81,6 +81,7 @@ class Examination:
         self.habits, self._learned, self._blame = Habits(), Learned(), Blame()
         self._due, self._left = 0.0, 0
         self._looked = False  # whether a gradient was examined: the first ones are, however late
+        self._looks, self._before = True, 0  # whether the next ones are; number before the last row
         self._begin, self._end = 0, 0  # the rows between the last two updates
 
     @contextlib.contextmanager
@@ -107,6 +108,7 @@ class Examination:
             if trace is not None and trace.rows and not found.gradients:
                 found.unchecked["gradient"] = "the program has computed none by loss.backward()"
             found.seconds = time.perf_counter() - self._begun
+            found.spent += self.tap.spent
             found.moves = trace.moves if trace else 0
             if self.tap.failed:
                 found.unchecked["doctor"] = f"it failed itself: {self.tap.failed[0]}"
@@ -136,7 +138,7 @@ class Examination:
         return None if self.tap.trace is None else self.stories.get(id(self.tap.trace))
 
     @contextlib.contextmanager
-    def _apart(self) -> Iterator[None]:
+    def _apart(self, *, counted: bool = True) -> Iterator[None]:
         """Compute something of the doctor's own: the program neither sees nor suffers it."""
         began, self.calls.busy = time.perf_counter(), True
         try:
@@ -145,13 +147,16 @@ class Examination:
             self.tap.failed.append(f"{type(error).__name__}: {error}")
         finally:
             self.calls.busy = False
-            self.diagnosis.spent += time.perf_counter() - began
+            self.diagnosis.spent += counted * (time.perf_counter() - began)
 
     def _row(self, trace: Trace) -> None:
-        with self._apart():
-            story = self.stories.setdefault(id(trace), Story(trace))
+        with self._apart(counted=False):  # the tap counts it
+            self._decide()
+            if id(trace) not in self.stories:
+                self.stories[id(trace)] = Story(trace)
+            story = self.stories[id(trace)]
             self.habits.drops |= self.calls.drops
-            story.hear(self.calls)
+            story.hear(None if self.calls.away else self.calls)
             if self.world is None and trace is self.tap.trace:
                 rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
                 actor = rows[-1].module if rows else None
@@ -160,6 +165,20 @@ class Examination:
                 self._learned.follow(trace, actor, values, self.habits.steps > 0)
         self.calls.move()
         self.habits.steps = 0
+
+    def _decide(self) -> None:
+        """Decide at the first move after some gradients whether the next ones are examined."""
+        made = self.diagnosis.gradients
+        if self._before == made:
+            return
+        now = time.perf_counter() - self._begun
+        spent = self.diagnosis.spent + self.tap.spent
+        late = self._looked and spent > max(GRACE, self.budget * now)
+        due = made < FIRST or made + 1 >= self._due
+        if due:
+            self._due = (made + 1) * GROWTH
+        self._before, self._looks = made, due and not late
+        self.calls.look(away=not self._looks and self.world is None)
 
     def _step(self, optimizer: Any, made: bool) -> None:
         with self._apart(), self._report() as report:
@@ -173,10 +192,11 @@ class Examination:
             yield report
         finally:
             if self.world is None:  # in a probe too few rows differ
-                self.diagnosis.take(report, where())
+                self.diagnosis.take(report, where() if report.findings else "")
 
     def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> None:
         self.diagnosis.gradients += 1
+        self.calls.look(away=False)  # the first move of the next rows is decided upon after it
         story = self.story
         if story is None or not self._wanted(len(story.trace.rows)):
             self.habits.unseen()
@@ -196,13 +216,8 @@ class Examination:
         """Whether a gradient after some rows is to be examined."""
         if self._end != end:
             self._begin, self._end, self.rounds = self._end, end, self.rounds + 1
-            now = time.perf_counter() - self._begun
-            late = self._looked and self.diagnosis.spent > max(GRACE, self.budget * now)
-            due = self.diagnosis.gradients <= FIRST or self.diagnosis.gradients >= self._due
-            self._left = FIRST if due and not late else 0
-            self._looked |= self._left > 0
-            if due:
-                self._due = self.diagnosis.gradients * GROWTH
+            self._left = FIRST * self._looks
+            self._looked |= self._looks
         self._left -= 1
         return self._left >= 0
 

@@ -58,6 +58,7 @@ class Story:
     changed: bool = False  # whether networks are given other numbers than the program is shown
     unasked: bool = False  # whether a move was made without a call of a network
     several: bool = False  # whether later observations of a batch are those of several moves
+    _last: tuple[Numbers | None, list[bytes]] = (None, [])  # observations shown last, and keys
     _known: set[bytes] = field(default_factory=set)  # keys of observations
     _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
 
@@ -76,14 +77,37 @@ class Story:
         """Return the different moves that were made by an action at an observation."""
         return self.moves.get(key, {}).get(action, ())
 
-    def hear(self, calls: Calls) -> None:
-        """Note what was said before the newest row."""
+    def hear(self, calls: Calls | None) -> None:
+        """Note what was said before the newest row; None if it was not listened to."""
         row = self.trace.rows[-1]
-        lanes, keys = len(row.used), self.raw(row.seen)
-        for each in (row.seen, row.after, row.shown):
-            self._known.update(self.raw(each))
+        keys = self._last[1] if row.seen is self._last[0] else self.raw(row.seen)
+        shown = self.raw(row.shown)
+        after = shown if row.after is row.shown else self.raw(row.after)
+        self._last = row.shown, shown
+        for each, own in ((row.seen, keys), (row.after, after), (row.shown, shown)):
+            self._known.update(own)
             if self.counts:  # a program may enter the numbers, in place of rows of zeros and ones
-                self._shown.update(zip(keys_of(each), self.raw(each), strict=True))
+                self._shown.update(zip(keys_of(each), own, strict=True))
+        said = Said(keys, {}, after=after)
+        self.said.append(said)
+        if calls is None:
+            self.unasked = True
+        else:
+            self._listen(calls, said)
+        masks = () if row.masks is None else row.masks
+        for key, mask in zip(shown[: len(masks)], masks, strict=True):
+            self.masks[key] = mask
+        answers = row.rewards, row.terminated, row.truncated, row.used
+        columns = (each.tolist() for each in answers)
+        for key, action, *answer in zip(
+            keys, row.actions[:, 0].astype(int).tolist(), after, *columns, strict=True
+        ):
+            self.illegal |= key in self.masks and not self.masks[key][action]
+            self.moves.setdefault(key, {}).setdefault(action, {})[Move(*answer)] = None
+
+    def _listen(self, calls: Calls, said: Said) -> None:
+        """Note what networks were given and what they have said."""
+        keys, lanes = said.keys, len(said.keys)
         entered = calls.entered(lanes)
         self.unasked |= entered is None
         for key, own in zip(
@@ -91,24 +115,12 @@ class Story:
         ):
             if key not in self._known and key not in self._shown:  # nor of another row, asked since
                 self._shown[key], self.changed = own, True
-        said = Said(keys, {}, after=self.raw(row.after))
         for module, output, _ in calls.seen:
             if output.numel() in (lanes, lanes * self.actions):
                 said.outputs[id(module)] = numbers_of(output).reshape(lanes, -1)
         drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
         if drawn:
             said.logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions)
-        self.said.append(said)
-        masks = () if row.masks is None else row.masks
-        for key, mask in zip(self.raw(row.shown)[: len(masks)], masks, strict=True):
-            self.masks[key] = mask
-        answers = row.rewards, row.terminated, row.truncated, row.used
-        columns = (each.tolist() for each in answers)
-        for key, action, *answer in zip(
-            keys, row.actions[:, 0].astype(int).tolist(), said.after, *columns, strict=True
-        ):
-            self.illegal |= key in self.masks and not self.masks[key][action]
-            self.moves.setdefault(key, {}).setdefault(action, {})[Move(*answer)] = None
 
     def raw(self, seen: Numbers) -> list[bytes]:
         """Return the keys of observations as the program sees them."""

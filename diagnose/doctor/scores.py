@@ -44,8 +44,9 @@ class Learned:
             self._early.append(copy.deepcopy(actor))
         if trace.moves < self._next:
             return
-        self._next = max(FIRST, GROWTH * trace.moves)
         self._model = self._model or _model()
+        if self._model is not None or actor is not None:
+            self._next = max(FIRST, GROWTH * trace.moves)
         if self._model is not None:
             self._copies.append((trace.moves, copy.deepcopy(self._model.policy.state_dict()), None))
         elif actor is not None:

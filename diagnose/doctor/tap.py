@@ -9,6 +9,7 @@ so that all wrappers of the program stay as they are.
 import functools
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -180,6 +181,7 @@ class Tap:
         self, noted: Callable[[Trace], None], stop: int | None = None, world: Any = None
     ) -> None:
         self.traces: dict[int, Trace] = {}
+        self.spent = 0.0  # seconds
         self.failed: list[str] = []  # errors of this package, which the program must not see
         self._noted, self._stop, self._world = noted, stop, world
         self._local = threading.local()
@@ -232,8 +234,12 @@ class Tap:
             setattr(cls, name, self._method(original, word))
 
     def _method(self, original: Any, word: str) -> Any:
+        local, world = self._local, self._world
+
         @functools.wraps(original)
         def method(env: Any, /, *args: Any, **options: Any) -> Any:
+            if world is None and getattr(local, "depth", False):  # within another call
+                return original(env, *args, **options)
             return self._call(word, original, env, args, options)
 
         method._of_doctor = True  # type: ignore[attr-defined]
@@ -257,10 +263,12 @@ class Tap:
         finally:
             local.depth = depth
         if depth == 0 and word not in APART:
+            began = time.perf_counter()
             try:
                 self._note(word, env, args or tuple(options.values()), result)
             except Exception as error:  # the program goes on
                 self.failed.append(f"{type(error).__name__}: {error}")
+            self.spent += time.perf_counter() - began
             if self._stop is not None and sum(t.moves for t in self.traces.values()) >= self._stop:
                 raise Enough
         return result
