@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from ...core import GameError, IntArray, Note, Presentation, Row, presents
+from ...core import Array, GameError, IntArray, Note, Presentation, Row, presents
 from ...core.block_moves import in_a_row, sums
 from ...core.checks import is_whole
 from ...core.progress import tell
 from ...core.sizes import check_memory
 from .explicit import ExplicitGame
+from .graphs import levels_of
 from .listing import Listing, read_start
 from .numbers import NUMBERS, as_list, column, plain, plain_law, rational
 
@@ -57,7 +58,7 @@ class SimpleGame(ExplicitGame):
 
     def __init__(self) -> None:
         self.gamma, self.horizon = self.gamma, self.horizon  # those of the class may change later
-        found = _search(self)
+        found = search(self)
         self.states, met = list(found.states), list(found.actions)
         self.choices = sorted(met) if all(map(is_whole, met)) else met
         gamma = plain(self.gamma)
@@ -66,22 +67,13 @@ class SimpleGame(ExplicitGame):
         movers = np.array([_player(self, state) for state in self.states])
         if movers[: len(found.start)].any():
             raise GameError("player 0 must make the first move, and start gives states of player 1")
-        places = {action: place for place, action in enumerate(self.choices)}
-        numbers = np.array([places[action] for action in met])
-        counts = np.zeros((len(movers), len(met)), dtype=np.int64)
-        cells = np.repeat(np.arange(len(movers)), found.widths) * len(met) + numbers[found.taken]
-        counts.ravel()[cells] = found.lengths
-        ways = in_a_row(sums(np.array(found.lengths)), np.argsort(cells))
         names, seen = _observed(self.states)
         listing = Listing(
             movers,
             seen,
             np.arange(len(found.start)),
             read_start(found.start),
-            counts,
-            np.array(found.targets)[ways],
-            column(found.chances)[ways],
-            column(found.paid)[ways],
+            *found.law(self.choices),
             rational(gamma),
         )
         super().__init__(listing, names, self.horizon)
@@ -112,7 +104,7 @@ class SimpleGame(ExplicitGame):
         return 0
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """The outcomes that a search has found, in flat lists: many small objects are slow to keep."""
 
     start: list[Any]  # the probability of each first state, which come first
@@ -125,19 +117,40 @@ class _Found(NamedTuple):
     paid: list[Any]
     targets: list[int]  # number of the next state, -1 if the game is over
 
+    def longest(self) -> float:
+        """Return the number of moves of the longest game; infinity if moves lead back."""
+        ways = np.add.reduceat(self.lengths, sums(np.array(self.widths))[:-1])
+        levels, done = levels_of(sums(ways), np.array(self.targets))
+        return 1 + float(levels.max()) if done else np.inf
 
-def _search(game: SimpleGame) -> _Found:
-    """Find the states, the outcomes of the actions of each, and the law of the first ones."""
+    def law(self, choices: Sequence[Any]) -> tuple[IntArray, IntArray, Array, Array]:
+        """List the moves by state and number of the action: counts, targets, chances, payments."""
+        places = {action: place for place, action in enumerate(choices)}
+        numbers = np.array([places[action] for action in self.actions])
+        counts = np.zeros((len(self.states), len(choices)), dtype=np.int64)
+        rows = np.repeat(np.arange(len(counts)), self.widths)
+        cells = rows * len(choices) + numbers[self.taken]
+        counts.ravel()[cells] = self.lengths
+        ways = in_a_row(sums(np.array(self.lengths)), np.argsort(cells))
+        targets = np.array(self.targets)[ways]
+        return counts, targets, column(self.chances)[ways], column(self.paid)[ways]
+
+
+def search(game: Any, size: float = STATE) -> Found:
+    """Find the states of a game from its start, actions and outcomes (see ``SimpleGame``).
+
+    ``size`` is the number of bytes that a state takes while it is found.
+    """
     start: dict[Any, Any] = {}
     for chance, state in _rows(game.start(), 2, "start must give (probability, state)", ""):
         start[state] = start.get(state, 0) + chance
     if None in start:
         raise GameError("start must give states, got None, which says that the game is over")
     states, numbers = list(start), {state: number for number, state in enumerate(start)}
-    found = _Found([*start.values()], numbers, {}, [], [], [], [], [], [])
+    found = Found([*start.values()], numbers, {}, [], [], [], [], [], [])
     for number, state in enumerate(states):  # which grow as the search goes on
-        if number % 1024 == 0:
-            check_memory("states", len(states), STATE)
+        if number % 64 == 0:
+            check_memory("states", len(states), size)
             tell(number, len(states), "states")
         actions, where = game.actions(state), f" in state {state!r}"
         if isinstance(actions, str) or not isinstance(actions, Iterable):
@@ -160,7 +173,7 @@ def _search(game: SimpleGame) -> _Found:
     return found
 
 
-def _outcomes(game: SimpleGame, state: Any, action: Any) -> list[Any]:
+def _outcomes(game: Any, state: Any, action: Any) -> list[Any]:
     """Give the outcomes of an action after checking their form."""
     where = f" for action {action!r} in state {state!r}"
     wanted = "outcomes must give (probability, reward, next state)"

@@ -10,24 +10,26 @@ moves, and a reward at the end that is linear in the number of moves.
 import copy
 import pickle
 import random
-import re
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from fractions import Fraction
 from io import BytesIO
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
+from typing_extensions import override
 
 from ...baselines import LawGame, Task
-from ...baselines.law.explicit import View, same_again
+from ...baselines.law.explicit import View
+from ...baselines.law.simple import search
 from ...core import InputError
 from ...core.checks import is_whole, require_count
-from ...core.progress import tell
-from ...core.sizes import check_memory
 from .given import made, title_of
+from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
+from .wrappers import HARMLESS, LIMIT, place_of
 
 #: What a user says of a state.
 Key: TypeAlias = Callable[[Any], Hashable]
@@ -36,8 +38,6 @@ Chance: TypeAlias = Callable[[Any, int], Iterable[tuple[float, Callable[[Any], A
 #: Generators, and objects that are no part of a state.
 RANDOM = (np.random.Generator, np.random.RandomState, random.Random)
 APART = (gym.Space, gym.envs.registration.EnvSpec)
-#: Wrappers that only keep a record.
-RECORDS = ("RecordEpisodeStatistics", "RecordVideo", "Monitor", "HumanRendering", "TimeLimit")
 #: States after which a search ends in which hardly a state was met twice, and moves from the
 #: beginning after which it does if there is no limit.
 MANY, TWICE, DEEP = 5000, 0.01, 1000
@@ -45,8 +45,8 @@ MANY, TWICE, DEEP = 5000, 0.01, 1000
 GAMES, MOVES = 20, 2000
 #: Bytes of a copy that is no bytes, about.
 COPY = 20_000
-#: Largest limit of moves that is looked for, and how near rewards must be to a line.
-LONGEST, CLOSE = 2**20, 1e-9
+#: Largest limit of moves that is looked for.
+LONGEST = 2**20
 
 
 def explore(
@@ -90,43 +90,16 @@ def explore(
         raise InputError(f"seeds must be whole numbers, at least one, got {seeds!r}")
     if horizon is not None:
         require_count("horizon", horizon)
-    search = _Search(env, key, chance, horizon)
-    search.hidden = search.counters(given)
-    try:
-        return search.task(given)
-    except _ConflictError as error:
-        said = str(error)
-    try:  # with counters as a part of states
-        if search.hidden and search.key is None:
-            return _Search(env, key, chance, horizon).task(given)
-    except _ConflictError:
-        pass
+    said = ""
+    for counted in (False, True):
+        explorer = _Explorer(env, given, key, chance, horizon, counted)
+        try:
+            return explorer.task()
+        except ConflictError as error:
+            said = said or str(error)
+        if not explorer.hidden or explorer.key is not None:
+            break
     raise InputError(said)
-
-
-class _ConflictError(Exception):
-    """Two answers of an environment do not follow from one state."""
-
-
-class _Answer(NamedTuple):
-    """The result of a move."""
-
-    key: Hashable
-    seen: Any
-    reward: float
-    over: bool
-    moves: int  # made so far in the game, if the environment counts them
-    env: Any  # after the move
-    mask: Any  # of legal actions; None if all are
-
-
-class _Way(NamedTuple):
-    """An outcome of a move: its chance, what follows and what is paid."""
-
-    chance: float
-    after: Hashable  # None if the game is over
-    reward: float
-    each: float  # what is paid further for each move that is left
 
 
 def _of_grid(env: Any) -> Hashable:
@@ -143,55 +116,69 @@ def _of_grid(env: Any) -> Hashable:
 KEYS: dict[str, Key] = {"minigrid": _of_grid}
 
 
-@dataclass
-class _Search:
-    """The states that were found so far, by number, and the moves from them."""
+@dataclass(frozen=True)
+class _Rest:
+    """A state after the end of a game, in which each move that is left pays something."""
 
-    env: Any
-    key: Key | None
-    chance: Chance | None
-    horizon: int | None
-    hidden: list[tuple[int, str]] = field(default_factory=list)  # counters, by layer and name
-    numbers: dict[Hashable, int] = field(default_factory=dict)
-    seen: list[Any] = field(default_factory=list)
-    masks: list[Any] = field(default_factory=list)
-    copies: list[Any] = field(default_factory=list)
-    depths: list[int] = field(default_factory=list)  # fewest moves to each state
-    ways: list[list[list[_Way]]] = field(default_factory=list)  # by state and action
+    each: float
 
-    def __post_init__(self) -> None:
-        bases = type(getattr(self.env, "unwrapped", self.env)).__mro__
+
+class _Explorer(Simulator):
+    """The states of an environment, of which copies are kept as bytes if it can be pickled."""
+
+    size = COPY
+
+    def __init__(
+        self,
+        env: Any,
+        seeds: Sequence[int],
+        key: Key | None,
+        chance: Chance | None,
+        horizon: int | None,
+        counted: bool,  # whether counters are a part of states
+    ) -> None:
+        super().__init__()
+        self.env, self.seeds, self.chance = env, seeds, chance
+        bases = type(getattr(env, "unwrapped", env)).__mro__
         known = (KEYS.get(base.__module__.partition(".")[0]) for base in bases)
-        self.key = self.key or next((key for key in known if key), None)
-        space = getattr(self.env, "action_space", None)
-        if not isinstance(self.env, gym.Env) or not isinstance(space, gym.spaces.Discrete):
+        self.key = key or next((key for key in known if key), None)
+        space = getattr(env, "action_space", None)
+        if not isinstance(env, gym.Env) or not isinstance(space, gym.spaces.Discrete):
             raise InputError(
                 "env must be an environment of Gymnasium with a Discrete action space, got "
-                f"{space or type(self.env).__name__}"
+                f"{space or type(env).__name__}"
             )
-        self.actions, self.least = int(space.n), int(space.start)
-        limits = [each._max_episode_steps for each in _layers(self.env) if _is(each, "TimeLimit")]
-        self.limit = min([*limits, *([self.horizon] if self.horizon else [])], default=None)
-        self.pickles = False
+        self.choices, self.least = range(int(space.n)), int(space.start)
+        limits = [e._max_episode_steps for e in _layers(env) if place_of(type(e)) == LIMIT]
+        self.limit = min([*limits, horizon or np.inf])
+        self.pack: Any = copy.deepcopy
+        self.unpack: Any = copy.deepcopy
         try:
-            self.bare = _without_records(copy.deepcopy(self.env))
+            self.bare = _without_records(copy.deepcopy(env))
             with suppress(Exception):  # of a class without a module, which ``copy`` can copy
-                pickle.loads(pickle.dumps(self.bare))  # noqa: S301  its own
-                self.pickles = True
+                pickle.loads(packed := pickle.dumps(self.bare))  # noqa: S301  its own
+                self.pack, self.unpack, self.size = pickle.dumps, pickle.loads, len(packed)
         except Exception as error:
             raise InputError(
-                f"env must be one that can be copied, got {self.env}: {type(error).__name__}: "
-                f"{error}"
+                f"env must be one that can be copied, got {env}: {type(error).__name__}: {error}"
             ) from None
+        self.hidden = [] if counted else self._counters()  # by layer and name
+        if self.hidden:
+            self.limit = min(self.limit, self._own_limit())
 
-    # ------------------------------------------------------------------ copies
+    @override
+    def kept(self, env: Any) -> Any:
+        return self.pack(env)
 
-    def _packed(self, env: Any) -> Any:
-        """Keep an environment as it is: as bytes, which take less time and memory, or as a copy."""
-        return pickle.dumps(env, pickle.HIGHEST_PROTOCOL) if self.pickles else copy.deepcopy(env)
+    @override
+    def begin(self) -> Iterator[tuple[Fraction, State]]:
+        for seed in self.seeds:
+            env = copy.deepcopy(self.bare)
+            yield Fraction(1, len(self.seeds)), self._met(env, *_asked(env.reset, seed=seed))
 
-    def _copied(self, kept: Any) -> Any:
-        return pickle.loads(kept) if self.pickles else copy.deepcopy(kept)  # noqa: S301  its own
+    def _met(self, env: Any, seen: Any, info: Any) -> State:
+        mask = info.get("action_mask") if isinstance(info, dict) else None
+        return State(self._key(env), (seen, mask), env)
 
     def _key(self, env: Any) -> Hashable:
         """Return what makes a state."""
@@ -201,60 +188,115 @@ class _Search:
                 hash(found)
             except TypeError:
                 raise InputError(f"key must be hashable, such as a tuple, got {found!r}") from None
-            return found
+            return (found,)
         layers = []
         for depth, layer in enumerate(_layers(env)):
             own = {
-                name: each
+                name: _plain(each)
                 for name, each in vars(layer).items()
                 if name not in ("env", "_np_random_seed") and (depth, name) not in self.hidden
             }
             # Generators that no attribute of a layer holds are a part of the state.
-            layers.append(
-                {n: _plain(each) for n, each in own.items() if not isinstance(each, RANDOM)}
-            )
+            layers.append({n: each for n, each in own.items() if not isinstance(each, RANDOM)})
         return _content(layers)
 
-    def counters(self, seeds: Sequence[int]) -> list[tuple[int, str]]:
-        """Find the attributes that are 0 at the beginning and grow by 1 with every move."""
-        rng, found = np.random.default_rng(0), None
-        for seed in seeds[:3]:
-            env = copy.deepcopy(self.bare)
-            _asked(env.reset, seed=seed)
-            before = _whole_numbers(env)
-            begun = {name for name, value in before.items() if value == 0}
-            found = begun if found is None else found & begun
-            for _ in range(MOVES // 100):
-                action = int(rng.integers(self.actions)) + self.least
-                _, _, ended, cut, _ = _asked(env.step, action)
-                after = _whole_numbers(env)
-                grown = {name for name in after if after[name] == before.get(name, after[name]) + 1}
-                found &= grown
-                before = after
-                if ended or cut:
-                    break
-        return sorted(found or ())
+    # ---------------------------------------------------------------- counters
 
-    def _count(self, env: Any) -> int:
-        """Return the number of moves that a game has had, by its counters."""
-        for depth, name in self.hidden[:1]:
-            return int(vars(_layers(env)[depth])[name])
-        return 0
+    def _counters(self) -> list[tuple[int, str]]:
+        """Find the attributes that are 0 at the beginning and grow by 1 with every move."""
+        names: set[tuple[int, str]] | None = None
+        for seed in self.seeds[:3]:
+            env, over = copy.deepcopy(self.bare), False
+            _asked(env.reset, seed=seed)
+            numbers = [_whole_numbers(env)]
+            while not over and len(numbers) <= MOVES // 100:
+                _, _, *ends, _ = _asked(env.step, self.rng.choice(self.choices) + self.least)
+                numbers.append(_whole_numbers(env))
+                over = any(ends)
+            grown = set(numbers[0] if names is None else names)
+            names = {
+                n for n in grown if [each.get(n) for each in numbers] == [*range(len(numbers))]
+            }
+        return sorted(names or ())
 
     def _set(self, env: Any, moves: int) -> None:
         for depth, name in self.hidden:
             setattr(_layers(env)[depth], name, moves)
 
+    def _own_limit(self) -> float:
+        """Find the number of moves after which the environment cuts a game."""
+
+        def cuts(moves: int) -> bool:
+            (_, met), *_ = self.begin()
+            self._set(met.copy, moves)
+            return bool(_asked(met.copy.step, self.least)[3])
+
+        most = 1
+        while not cuts(most):
+            if (most := 2 * most) >= LONGEST:
+                return np.inf
+        return 1 + bisect_left(range(most), True, key=cuts)
+
+    @property
+    def _last(self) -> int:
+        """Number of moves before the last one; any number if there is no limit."""
+        return int(self.limit if self.limit < np.inf else MOVES) - 1
+
+    def _line(self, state: State, action: int, prepare: Any) -> Way:
+        """Return what an end pays after the last move of the limit, and the state that follows."""
+        last = self._last
+        places = (0, last // 2, last)
+        paid = [self._answer(state, action, prepare, moves).reward for moves in places]
+        each = (paid[0] - paid[2]) / last if last else 0.0
+        line = [paid[2] + (last - moves) * each for moves in places]
+        if not np.allclose(line, paid, rtol=0, atol=CLOSE):
+            raise ConflictError(
+                f"env must pay by its state, and action {action} in state {state.number} pays "
+                f"{paid} after {places} moves"
+            )
+        if abs(each) < CLOSE:
+            return Way(1, paid[2], None)
+        if self.limit == np.inf:
+            raise InputError(
+                "horizon must be given, as the reward of an end depends on the number of moves "
+                f"before it: {paid} after {places} moves"
+            )
+        return Way(1, paid[2], State(_Rest(each), self.states[0].shown, None))
+
+    # ------------------------------------------------------------------- moves
+
+    @override
+    def moves(self, state: State, moves: int | None = None, seed: int | None = None) -> Rows:
+        """Make every move of a state (see ``_answer``)."""
+        if isinstance(state.key, _Rest):
+            return {action: [Way(1, state.key.each, state)] for action in self.choices}
+        rows: Rows = {}
+        _, mask = state.shown
+        for action in self.choices:
+            ways = rows[action] = []
+            if mask is not None and not mask[action]:
+                continue
+            outcomes: Any = [(1, None)]
+            if self.chance is not None:
+                bare = self.unpack(state.copy).unwrapped
+                outcomes = self.chance(bare, action + self.least)
+            for chance, prepare in outcomes:
+                way = self._answer(state, action, prepare, moves, seed)
+                if way.after is None and way.reward and self.hidden:
+                    way = self._line(state, action, prepare)
+                ways.append(way._replace(chance=chance))
+        return rows
+
     def _answer(
         self,
-        kept: Any,
+        state: State,
         action: int,
-        prepare: Any = None,  # for an outcome of chance
+        prepare: Any,  # for an outcome of chance; None without
         moves: int | None = None,  # that counters show; by default their own number
         seed: int | None = None,  # of other random numbers
-    ) -> _Answer:
+    ) -> Way:
         """Make a move in a copy."""
-        env = self._copied(kept)
+        env, name = self.unpack(state.copy), f"action {action} in state {state.number}"
         generator = getattr(env.unwrapped, "_np_random", None)
         if moves is not None:
             self._set(env, moves)
@@ -263,242 +305,87 @@ class _Search:
         if prepare is not None:
             prepare(env.unwrapped)
         before = _drawn(env)
-        seen, reward, ended, cut, info = _asked(env.step, action + self.least)
+        answer = _asked(env.step, action + self.least)
         if _drawn(env) != before:
             raise InputError(
-                f"env must not draw random numbers in a move, and it does for action {action} in "
-                f"state {len(self.ways)}: give chance, which lists the outcomes"
+                f"env must not draw random numbers in a move, and it does for {name}: give "
+                "chance, which lists the outcomes"
             )
         env.unwrapped._np_random = generator
-        if not np.isfinite(reward):
-            raise InputError(
-                f"env must pay finite numbers, got {reward} for action {action} in state "
-                f"{len(self.ways)}"
+        if not np.isfinite(answer[1]):
+            raise InputError(f"env must pay finite numbers, got {answer[1]} for {name}")
+        return self._read(env, answer, name)
+
+    def _read(self, env: Any, answer: tuple[Any, ...], name: str) -> Way:
+        """Return what a move has paid, and the state after it."""
+        seen, reward, ended, cut, info = answer
+        if cut and not ended and self.hidden:  # by the limit, which is no part of states
+            made = _whole_numbers(env)[self.hidden[0]]
+            if made < self.limit:
+                raise ConflictError(
+                    f"env must end games by its state, and cuts one after {made} moves for {name}"
+                )
+            cut = False
+        return Way(1, float(reward), None if ended or cut else self._met(env, seen, info))
+
+    @override
+    def compare(self, state: State, met: State, depth: int) -> None:
+        words = ("show", "shows"), ("allow", "has the masks")
+        for (verb, has), first, again in zip(words, state.shown, met.shown, strict=True):
+            if not _same(first, again):
+                raise ConflictError(
+                    f"env must {verb} what follows from its state, and state {state.number} {has} "
+                    f"{again} and {first}"
+                )
+
+    @override
+    def tried(self, state: State) -> None:
+        """Try moves again: after the last number of moves, or any, and with other random numbers.
+
+        An environment whose states seem to have no end is refused.
+        """
+        moves = self._last if state.number % 2 else self.rng.randint(0, self._last)
+        again = self.moves(state, moves, state.number)
+        if (action := differs(state.rows, again)) is not None:
+            paid = [[way.reward for way in rows[action]] for rows in (state.rows, again)]
+            raise ConflictError(
+                f"env must answer by its state, and action {action} in state {state.number} leads "
+                f"to different states, or pays {paid[0]} and {paid[1]}"
             )
-        made = self._count(env)
-        if cut and not ended and self.hidden and not (self.limit and made >= self.limit):
-            raise _ConflictError(
-                f"env must end games by its state, and cuts one after {made} moves for action "
-                f"{action} in state {len(self.ways)}"
-            )
-        over = bool(ended) or (bool(cut) and not self.hidden)
-        return _Answer(self._key(env), seen, float(reward), over, made, env, _mask(info))
-
-    # ------------------------------------------------------------------ search
-
-    def task(self, seeds: Sequence[int]) -> Task:
-        """Find all states, and check them."""
-        begun = []
-        for seed in seeds:
-            env = copy.deepcopy(self.bare)
-            seen, info = _asked(env.reset, seed=seed)
-            begun.append(_Answer(self._key(env), seen, 0.0, False, 0, env, _mask(info)))
-        if self.hidden and (most := self._own_limit(self._packed(begun[0].env))):
-            self.limit = min(self.limit or most, most)
-        for each in begun:
-            self._meet(each, 0)
-        rng, met = np.random.default_rng(0), 0
-        for number, kept in enumerate(self.copies):  # which grow as the search goes on
-            if number % 64 == 0:
-                check_memory("states", len(self.copies), len(kept) if self.pickles else COPY)
-                tell(number, len(self.copies), "states")
-            rows = self._moves(kept)
-            answers = [each for ways in rows for way, each in ways if way.after is not None]
-            for answer in answers:
-                self._meet(answer, self.depths[number] + 1)
-            own = [[way for way, _ in ways] for ways in rows]
-            # The last number of moves, or any other, and other random numbers change nothing.
-            late = (self.limit or MOVES) - 1
-            moves = late if number % 2 else int(rng.integers(late + 1))
-            self._compare(own, self._moves(kept, moves, number))
-            self.ways.append(own)
-            self.copies[number] = None
-            met += len(answers)
-            self._require_end(met)
-        self._replay(seeds)
-        return self._listed([self.numbers[each.key] for each in begun])
-
-    def _require_end(self, met: int) -> None:
-        """Refuse an environment whose states seem to have no end."""
-        count, depth = len(self.copies), self.depths[-1]
-        new = count > MANY and met - count < TWICE * met
-        if new or (self.limit is None and depth > DEEP):
-            raise _ConflictError(
+        count, depth = len(self.states), state.depth
+        new = count > MANY and self.again < TWICE * (self.again + count)
+        if new or (self.limit == np.inf and depth > DEEP):
+            raise ConflictError(
                 f"env must have states that are met again, and {count:,} different ones were found "
                 f"without an end, up to {depth:,} moves from the beginning: its states may be "
                 "continuous, key must leave something out, or horizon must be given"
             )
 
-    def _meet(self, answer: _Answer, depth: int) -> None:
-        """Number a state that is new; compare one that is not."""
-        number = self.numbers.setdefault(answer.key, len(self.copies))
-        if number == len(self.copies):
-            self.copies.append(self._packed(answer.env))
-            self.depths.append(depth)
-            self.seen.append(answer.seen)
-            self.masks.append(answer.mask)
-        elif not _same(self.seen[number], answer.seen):
-            raise _ConflictError(
-                f"env must show what follows from its state, and state {number} shows "
-                f"{answer.seen} and {self.seen[number]}"
-            )
-        elif not _same(self.masks[number], answer.mask):
-            raise _ConflictError(
-                f"env must allow what follows from its state, and state {number} has the masks "
-                f"{answer.mask} and {self.masks[number]}"
-            )
+    @override
+    def play(self, env: Any, action: int, moves: int) -> Way:
+        answer = _asked(env.step, action + self.least)
+        return self._read(env, answer, f"action {action} in a game")
 
-    def _compare(self, own: list[list[_Way]], rows: list[list[tuple[_Way, _Answer]]]) -> None:
-        for action, (first, second) in enumerate(zip(own, rows, strict=True)):
-            again = [way for way, _ in second]
-            if first != again:
-                paid = [[way.reward for way in ways] for ways in (first, again)]
-                raise _ConflictError(
-                    f"env must answer by its state, and action {action} in state {len(self.ways)} "
-                    f"leads to different states, or pays {paid[0]} and {paid[1]}"
-                )
+    @override
+    def paid(self, way: Way, moves: int) -> Way:
+        if isinstance(way.key, _Rest):
+            return Way(way.chance, way.reward + way.key.each * (self._last - moves), None)
+        return way
 
-    def _moves(
-        self, kept: Any, moves: int | None = None, seed: int | None = None
-    ) -> list[list[tuple[_Way, _Answer]]]:
-        """Make every move from a state, the next one of ``ways`` (see ``_answer``)."""
-        rows, mask = [], self.masks[len(self.ways)]
-        for action in range(self.actions):
-            ways = []
-            for chance, prepare in self._outcomes(kept, action, mask):
-                answer = self._answer(kept, action, prepare, moves, seed)
-                reward, each = answer.reward, 0.0
-                if answer.over and reward and self.hidden:
-                    reward, each = self._line(kept, action, prepare, answer)
-                late = self.limit is not None and self.depths[len(self.ways)] + 1 >= self.limit
-                done = answer.over or (late and answer.key not in self.numbers)
-                ways.append((_Way(chance, None if done else answer.key, reward, each), answer))
-            rows.append(ways)
-        return rows
-
-    def _outcomes(self, kept: Any, action: int, mask: Any) -> Iterable[tuple[float, Any]]:
-        if mask is not None and not mask[action]:
-            return []
-        if self.chance is None:
-            return [(1.0, None)]
-        return self.chance(self._copied(kept).unwrapped, action + self.least)
-
-    def _line(self, kept: Any, action: int, prepare: Any, answer: _Answer) -> tuple[float, float]:
-        """Return what an end pays after the last move of the limit, and for each move left."""
-        last = (self.limit or 3) - 1
-        places = (0, last // 2, last)
-        paid = [self._answer(kept, action, prepare, moves).reward for moves in places]
-        each = (paid[0] - paid[2]) / last if last else 0.0
-        line = [paid[2] + (last - moves) * each for moves in places]
-        if not np.allclose(line, paid, rtol=0, atol=CLOSE):
-            raise _ConflictError(
-                f"env must pay by its state, and action {action} in state {len(self.ways)} pays "
-                f"{paid} after {places} moves"
-            )
-        if abs(each) < CLOSE:
-            return answer.reward, 0.0
-        if self.limit is None:
-            raise InputError(
-                "horizon must be given, as the reward of an end depends on the number of moves "
-                f"before it: {paid} after {places} moves"
-            )
-        return paid[2], each
-
-    def _own_limit(self, kept: Any) -> int:
-        """Find the number of moves after which the environment cuts a game; 0 if there is none."""
-
-        def cuts(moves: int) -> bool:
-            env = self._copied(kept)
-            self._set(env, moves)
-            return bool(_asked(env.step, self.least)[3])
-
-        low, high = -1, 1
-        while high < LONGEST and not cuts(high):
-            low, high = high, 2 * high
-        if high >= LONGEST:
-            return 0
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if cuts(middle) else (middle, high)
-        return high + 1
-
-    # ------------------------------------------------------------------- law
-
-    def _replay(self, seeds: Sequence[int]) -> None:
-        """Compare some games of the environment itself with the law."""
-        rng = np.random.default_rng(0)
-        if self.chance is not None:
-            return
-        for game in range(GAMES):
-            env = copy.deepcopy(self.bare)
-            _asked(env.reset, seed=seeds[game % len(seeds)])
-            state = self.numbers.get(self._key(env), -1)
-            if state < 0:
-                raise _ConflictError(
-                    "env must begin by its seed, and begins elsewhere with the same one"
-                )
-            for moves in range(min(self.limit or MOVES, MOVES // GAMES)):
-                legal = [action for action, ways in enumerate(self.ways[state]) if ways]
-                action = int(rng.choice(legal))
-                seen, reward, ended, cut, _ = _asked(env.step, action + self.least)
-                (way,) = self.ways[state][action]
-                left = 0 if self.limit is None else self.limit - 1 - moves
-                right = abs(way.reward + way.each * left - float(reward)) <= CLOSE
-                over = ended or (cut and not self.hidden)
-                right &= ended or not (cut and self.hidden) or left == 0
-                after = None if way.after is None else self.numbers[way.after]
-                if over or after is None:
-                    right &= over == (after is None) or (cut and after is None)
-                else:
-                    right &= self.numbers.get(self._key(env)) == after
-                    right &= _same(self.seen[after], seen)
-                if not right:
-                    raise _ConflictError(
-                        f"env must play by the law that was found, and action {action} in state "
-                        f"{state} has paid {reward} after {moves} moves"
-                    )
-                if ended or cut or after is None:
-                    break
-                state = after
-
-    def _listed(self, first: list[int]) -> Task:
-        """Return the task of the law."""
-        count = len(self.numbers)
-        lines = sorted({way.each for way in self._every() if way.each})
-        over = {each: count + number for number, each in enumerate(lines)}
-
-        def after(way: _Way) -> int:
-            if way.each:
-                return over[way.each]
-            return -1 if way.after is None else self.numbers[way.after]
-
-        counts = np.array([[len(ways) for ways in rows] for rows in self.ways])
-        ways = list(self._every())
-        successors = np.array([after(way) for way in ways])
-        chances = np.array([way.chance for way in ways])
-        rewards = np.array([way.reward for way in ways])
-        # A game that has ended with a reward for each move that is left goes on in a state of its
-        # own, in which all actions are one.
-        for each in lines:
-            counts = np.append(counts, np.ones((1, self.actions), dtype=int), axis=0)
-            successors = np.append(successors, np.full(self.actions, over[each]))
-            chances = np.append(chances, np.ones(self.actions))
-            rewards = np.append(rewards, np.full(self.actions, each))
-        initial = np.bincount(first, minlength=len(counts)) / len(first)
-        shown = None
-        if isinstance(self.env.observation_space, gym.spaces.Box | gym.spaces.Discrete):
-            shown = np.stack(
-                [np.asarray(each) for each in [*self.seen, *self.seen[:1] * len(lines)]]
-            )
+    def task(self) -> Task:
+        """Find all states, check them, and return the task of the law."""
+        found = search(self, self.size)
+        self.replay(GAMES, MOVES // GAMES)
+        initial = np.zeros(len(self.states))
+        initial[: len(found.start)] = found.start
+        space, shown = self.env.observation_space, None
+        if isinstance(space, gym.spaces.Box | gym.spaces.Discrete):
+            shown = np.stack([np.asarray(state.shown[0]) for state in self.states])
         names = getattr(self.env.unwrapped, "actions", ())
         names = tuple(each.name for each in names) if hasattr(names, "__members__") else ()
-        law = counts, successors, chances, rewards, initial
-        title = title_of(self.env.unwrapped)
-        view = View(self.env.observation_space, shown, names)
-        return Task(LawGame(*law, 1.0, self.limit, title, view))
-
-    def _every(self) -> Iterator[_Way]:
-        return (way for rows in self.ways for ways in rows for way in ways)
+        limit = None if self.limit == np.inf else int(self.limit)
+        terms = 1.0, limit, title_of(self.env.unwrapped), View(space, shown, names)
+        return Task(LawGame(*found.law(self.choices), initial, *terms))
 
 
 def _layers(env: Any) -> list[Any]:
@@ -509,17 +396,17 @@ def _layers(env: Any) -> list[Any]:
     return found
 
 
-def _is(layer: Any, *names: str) -> bool:
-    return isinstance(layer, gym.Wrapper) and type(layer).__name__ in names
-
-
 def _without_records(env: Any) -> Any:
-    """Take away the wrappers that keep a record, or a limit, which the search follows itself."""
-    while _is(env, *RECORDS):
-        env = env.env
+    """Take away the wrappers that change nothing, or set a limit, which the search follows."""
+
+    def inner(layer: Any) -> Any:
+        while isinstance(layer, gym.Wrapper) and place_of(type(layer)) in {*HARMLESS, LIMIT}:
+            layer = layer.env
+        return layer
+
+    env = inner(env)
     for layer in _layers(env)[:-1]:
-        while _is(layer.env, *RECORDS):
-            layer.env = layer.env.env
+        layer.env = inner(layer.env)
     return env
 
 
@@ -566,14 +453,9 @@ def _content(given: Any) -> bytes:
 
 def _drawn(env: Any) -> Any:
     """Return how far all generators are from which an environment may draw."""
-    own = [each for layer in _layers(env) for each in vars(layer).values()]
-    states = [each.bit_generator.state for each in own if isinstance(each, np.random.Generator)]
-    others = [
-        each.get_state(legacy=False) for each in own if isinstance(each, np.random.RandomState)
-    ]
-    python = [each.getstate() for each in own if isinstance(each, random.Random)]
-    places = [each["state"]["pos"] for each in [*others, np.random.get_state(legacy=False)]]  # noqa: NPY002  others draw there
-    return states, places, [*python, random.getstate()]
+    each = [value for layer in _layers(env) for value in vars(layer).values()]
+    own = pickle.dumps([value for value in each if isinstance(value, RANDOM)])
+    return own, random.getstate(), np.random.get_state(legacy=False)["state"]["pos"]  # noqa: NPY002
 
 
 def _asked(method: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -586,11 +468,6 @@ def _asked(method: Callable[..., Any], *args: Any, **options: Any) -> Any:
         ) from error
 
 
-def _mask(info: Any) -> Any:
-    """Return the legal actions after a move, if the environment tells them."""
-    return info.get("action_mask") if isinstance(info, dict) else None
-
-
 def _same(one: Any, other: Any) -> bool:
     """Say whether two observations are the same."""
     if isinstance(one, dict):
@@ -600,30 +477,16 @@ def _same(one: Any, other: Any) -> bool:
     return bool(np.array_equal(one, other))
 
 
-@cache
-def explored_law(env_id: str) -> type[LawGame]:
-    """Make a class of games of an environment that is explored, for the command line.
+def explored_law(env_id: str) -> tuple[type[LawGame], dict[str, Any], Callable[..., Any]]:
+    """Return class, defaults and law of the games ``explore:ID``.
 
-    Its arguments are ``seeds``, the number of levels, and ``horizon``, 0 for the environment's own
+    The arguments are ``seeds``, the number of levels, and ``horizon``, 0 for the environment's own
     limit.
     """
 
-    class Explored(LawGame):
-        name = re.sub(r"\W", "_", f"explored {env_id}")
+    def law(seeds: int, horizon: int) -> tuple[Any, ...]:
+        found: Any = explore(made(env_id), range(seeds), horizon=horizon or None).game
+        listed = found.counts, found.successors, found.chances, found.rewards, found.initial
+        return *listed, 1.0, found.horizon, found.title, found.view
 
-        def __init__(self, seeds: int = 1, horizon: int = 0) -> None:
-            found = explore(made(env_id), range(seeds), horizon=horizon or None).game
-            assert isinstance(found, LawGame)
-            law = found.counts, found.successors, found.chances, found.rewards, found.initial
-            super().__init__(*law, 1.0, found.horizon, found.title, found.view)
-            self.seeds, self.horizon = seeds, found.horizon or 0
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            return same_again, ((_explored_again, (env_id, self.keywords)), self._digest)
-
-    Explored.__qualname__ = f"explore:{env_id}"
-    return Explored
-
-
-def _explored_again(env_id: str, keywords: dict[str, Any]) -> LawGame:
-    return explored_law(env_id)(**keywords)
+    return LawGame, {"seeds": 1, "horizon": 0}, law

@@ -1,15 +1,13 @@
 """Environments of others whose law is known: their ``P`` makes a game that is solved exactly."""
 
 import inspect
-import re
-from functools import cache
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 
 from ...baselines import LawGame, Task
-from ...baselines.law.explicit import same_again
 from ...baselines.law.law_game import read_law
 from ...baselines.law.numbers import plain
 from ...core import InputError
@@ -95,11 +93,10 @@ def title_of(bare: Any) -> str:
     return f"{bare.spec.id}{words if len(words) < LONGEST else ''}"
 
 
-@cache
-def known_law(env_id: str) -> type[LawGame]:
-    """Make a class of games of an environment's id, for the command line and for training.
+def known_law(env_id: str) -> tuple[type[LawGame], dict[str, Any], Callable[..., Any]]:
+    """Return class, defaults and law of the games ``gym:ID``.
 
-    Its arguments are those of the environment that have a default, ``gamma`` and, by default the
+    The arguments are those of the environment that have a default, ``gamma`` and, by default the
     limit that Gymnasium sets, ``horizon``; 0 stands for no limit.
     """
     env = made(env_id)
@@ -109,33 +106,16 @@ def known_law(env_id: str) -> type[LawGame]:
             "an environment that can be copied"
         )
     spec = env.spec
-    known = inspect.signature(type(env.unwrapped)).parameters.values()
-    own = {each.name: spec.kwargs.get(each.name, each.default) for each in known}
+    taken = inspect.signature(type(env.unwrapped)).parameters.values()
+    own = {each.name: spec.kwargs.get(each.name, each.default) for each in taken}
     defaults = {name: value for name, value in own.items() if name not in HIDDEN}
     defaults |= {"gamma": 1.0, "horizon": spec.max_episode_steps or 0}
 
-    class Known(LawGame):
-        name = re.sub(r"\W", "_", env_id)
+    def law(gamma: float, horizon: int, **keywords: Any) -> tuple[Any, ...]:
+        bare: Any = made(env_id, **keywords).unwrapped
+        return *read_law(bare.P, law_begins(bare)), gamma, horizon or None, title_of(bare)
 
-        def __init__(self, **keywords: Any) -> None:
-            given = {**defaults, **keywords}
-            for argument, value in given.items():
-                setattr(self, argument, value)
-            gamma, horizon = given.pop("gamma"), given.pop("horizon") or None
-            bare: Any = made(env_id, **given).unwrapped
-            known = read_law(bare.P, law_begins(bare))
-            super().__init__(*known, gamma, horizon, title_of(bare))
-            self.horizon = horizon or 0
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            return same_again, ((_known_again, (env_id, self.keywords)), self._digest)
-
-    shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
-    for argument, value in defaults.items():
-        shown.append(inspect.Parameter(argument, inspect.Parameter.KEYWORD_ONLY, default=value))
-    Known.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    Known.__qualname__ = f"gym:{env_id}"
-    return Known
+    return LawGame, defaults, law
 
 
 def made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
@@ -148,7 +128,3 @@ def made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
     except Exception as error:
         said = error if isinstance(error, gym.error.Error) else f"{type(error).__name__}: {error}"
         raise InputError(f"gym:{env_id} must be an environment that can be made: {said}") from None
-
-
-def _known_again(env_id: str, keywords: dict[str, Any]) -> LawGame:
-    return known_law(env_id)(**keywords)

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ import gymnasium as gym
 import numpy.typing as npt
 
 from ...baselines import NamedPolicy, register_policies
+from ...baselines.law.explicit import same_again
 from ...core import GAMES, Game, GameError, InputError
 from ...core.words import meant
 from ...ids import register_ids
@@ -27,6 +29,10 @@ from .given import known_law
 from .spiel import spiel_law
 from .vector import GameVectorEnv
 
+#: Places of games that are made, by the word before the colon: each gives class, defaults and the
+#: function from arguments to those of the class.
+DOORS: dict[str, Callable[[str], tuple[type[Game], dict[str, Any], Callable[..., Any]]]]
+DOORS = {"gym": known_law, "explore": explored_law, "spiel": spiel_law}
 #: Modules that a module of the same name beside a loaded file never replaces.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
@@ -120,15 +126,43 @@ def find_game(game: Any) -> type[Game]:
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
             f"MODULE:CLASS, got {game!r}{near}"
         )
-    doors = {"gym": known_law, "explore": explored_law, "spiel": spiel_law}
     parts = game.partition(":")
-    where, _, name = parts if parts[0] in doors else game.rpartition(":")
+    where, _, name = parts if parts[0] in DOORS else game.rpartition(":")
     found: type[Game] | None
-    found = doors[where](name) if where in doors else getattr(_load(where), name, None)
+    found = _game_at(*parts[::2]) if where in DOORS else getattr(_load(where), name, None)
     if found is None:
         raise InputError(f"game must be a class in {where}, which has no {name!r}")
     register(found)
     return found
+
+
+@cache
+def _game_at(door: str, name: str) -> type[Game]:
+    """Make the class of a game at a door, for the command line and for training."""
+    base, defaults, law = DOORS[door](name)
+
+    class Found(base):  # type: ignore[valid-type, misc]
+        def __init__(self, **keywords: Any) -> None:
+            given = {**defaults, **keywords}
+            for argument, value in given.items():
+                setattr(self, argument, value)
+            super().__init__(*law(**given))
+            self.horizon = vars(self)["horizon"] or 0  # stands for no limit
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return same_again, ((_made_at, (door, name, self.keywords)), self._digest)
+
+    shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+    for argument, value in defaults.items():
+        shown.append(inspect.Parameter(argument, inspect.Parameter.KEYWORD_ONLY, default=value))
+    Found.__init__.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    Found.__qualname__ = f"{door}:{name}"
+    Found.name = re.sub(r"\W", "_", name if door == "gym" else f"{door} {name}")
+    return Found
+
+
+def _made_at(door: str, name: str, keywords: Mapping[str, Any]) -> Game:
+    return _game_at(door, name)(**keywords)
 
 
 def full_place(game: str) -> str:

@@ -10,42 +10,33 @@ nothing if no game by the moves that were found is longer. Else moves are counte
 says within which limit the game is played.
 """
 
-import random
-import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from difflib import get_close_matches
-from functools import cache
-from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
 from ...baselines import Reading, SimpleGame, Task
-from ...baselines.law.explicit import View, same_again
-from ...baselines.law.graphs import levels_of
-from ...baselines.law.simple import SimplePresentation
+from ...baselines.law.explicit import View
+from ...baselines.law.simple import SimplePresentation, search
 from ...core import FloatArray, Game, InputError, IntArray, SizeError, presents
-from ...core.block_moves import sums
 from ...core.checks import require_count
 from ...core.errors import needing
-from ...core.progress import tell
-from ...core.sizes import check_memory
 from ...core.words import one_line, plural
+from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
 
 #: A state: the player to move, and what tells states apart.
 Key: TypeAlias = tuple[Hashable, ...]
 #: What tells states apart, from the coarsest on, with the largest number of states.
-TEXT, SEEN, HISTORY = "text", "text and observation", "history"
+POSITION, HISTORY = "text and observation", "history"
 MOVES = "text, observation and number of moves"
 MOST = {MOVES: 50_000, HISTORY: 500_000}
 #: Bytes of a state while it is found, and largest number of outcomes of chance in a row.
 STATE, OUTCOMES = 6000, 100_000
 #: Random games that are compared with the law, and positions of them at most.
 GAMES, POSITIONS = 100, 5000
-#: Payoffs that differ by no more are equal.
-CLOSE = 1e-9
 
 
 def from_spiel(
@@ -107,30 +98,29 @@ class SpielGame(SimpleGame):
         rules = _loaded(spiel)
         _require(rules, perfect_information)
         _require_limit(rules, horizon, endless, histories)
-        kinds = [HISTORY] if histories else [TEXT, SEEN, MOVES, HISTORY]
-        self._found = found = _found(rules, kinds, horizon, endless)
+        self._found = found = _listed(rules, horizon, endless, histories)
         super().__init__()
-        self.view, self.kind = found.view([*self.states]), found.kind
-        self.paths = [found.paths[state] for state in self.states]
-        del self._found  # which holds OpenSpiel's states
+        self.view, self.kind = found.view(), found.kind
+        self.paths = [state.shown[1:] for state in found.states]
+        self.states = [state.key for state in found.states]
+        del self._found  # which holds all outcomes
 
     @override
-    def start(self) -> list[tuple[float, Key]]:
-        return self._found.start
+    def start(self) -> Any:
+        return self._found.start()
 
     @override
-    def actions(self, state: Key) -> list[int]:
-        return [*self._found.rows[state]]
+    def actions(self, state: Any) -> Any:
+        return self._found.actions(state)
 
     @override
-    def outcomes(self, state: Key, action: int) -> list[tuple[float, float, Key | None]]:
-        found = self._found
-        ways = found.rows[state][action]  # after the horizon nothing was looked for
-        return [(p, paid, s if s in found.states else None) for p, paid, s, _ in ways]
+    def outcomes(self, state: Any, action: Any) -> Any:
+        return self._found.outcomes(state, action)
 
     @override
-    def player(self, state: Key) -> Any:
-        return state[0]
+    def player(self, state: Any) -> Any:
+        key: Any = self._found.states[state].key
+        return key[0]
 
 
 @presents(SpielGame)
@@ -152,7 +142,7 @@ class SpielPresentation(SimplePresentation):
     def heading(self) -> str:
         game: Any = self.game
         limit = f" within {game.horizon:,} moves" if game.horizon else ""
-        kind = "" if game.kind == TEXT else f", told apart by {game.kind}"
+        kind = "" if game.kind == POSITION else f", told apart by {game.kind}"
         return f"{self.title}{limit}, {game.rows:,} {plural(game.rows, 'state')}{kind}"
 
     @override
@@ -160,89 +150,38 @@ class SpielPresentation(SimplePresentation):
         return " / ".join(str(super()._state(observation)[1]).split("\n")).strip(" /")
 
 
-class _ConflictError(Exception):
-    """Two histories of a state go on differently."""
-
-
-class _ManyError(Exception):
-    """There are too many states if they are told apart by more than texts."""
-
-
-class _Way(NamedTuple):
-    """An outcome of a move."""
-
-    chance: float
-    reward: float  # of the player who moves
-    after: Key | None  # None if the game is over
-    state: Any  # OpenSpiel's state then
-
-
-_Rows: TypeAlias = dict[int, list[_Way]]
-
-
-class _Search:
-    """The states that were found, in the order in which they are met."""
+class _Positions(Simulator):
+    """The positions of a game, in the order in which they are met."""
 
     def __init__(
         self,
         rules: Any,
         kind: str,  # what tells states apart
-        horizon: int | None = None,
-        blind: float = np.inf,  # moves from which on OpenSpiel's limit, which is left out, may show
+        horizon: int | None,
+        blind: float,  # moves from which on OpenSpiel's limit, which is left out, may show
+        said: str,  # why less does not tell them apart
     ) -> None:
-        self.rules, self.kind, self.blind = rules, kind, blind
-        self.horizon = np.inf if horizon is None else horizon
-        kinds = rules.get_type()
-        self.shape, self.tensor = (), ""
-        for name in ("observation", "information_state"):
-            if getattr(kinds, f"provides_{name}_tensor") and not self.tensor:
+        super().__init__()
+        self.rules, self.kind, self.blind, self.said = rules, kind, blind, said
+        self.limit = horizon or np.inf
+        kinds, self.shape, self.tensor = rules.get_type(), (), ""
+        for name in ("information_state", "observation"):
+            if getattr(kinds, f"provides_{name}_tensor"):
                 self.tensor = f"{name}_tensor"
                 self.shape = tuple(getattr(rules, f"{name}_tensor_shape")())
-        self.states: dict[Key, Any] = {}
-        self.depths: dict[Key, int] = {}
-        self.rows: dict[Key, _Rows] = {}
-        self.seen: dict[Key, Any] = {}
-        self.paths: dict[Key, list[list[int]]] = {}
+        self.size = STATE + 4 * int(np.prod(self.shape))
 
-    # ------------------------------------------------------------------ search
-
-    def run(self) -> "_Search":
-        """Find all states."""
-        self._begin()
-        each, most = STATE + 4 * int(np.prod(self.shape)), MOST.get(self.kind)
-        waiting = [*self.states]
-        for number, key in enumerate(waiting):  # which grow as the search goes on
-            if number % 256 == 0:
-                check_memory("states", len(waiting), each)
-                tell(number, len(waiting), "states")
-            if most is not None and len(waiting) > most:
-                raise _ManyError
-            depth = self.depths[key] + 1
-            for way in chain(*self._rows_of(key).values()):
-                if way.after is None or depth >= self.horizon:
-                    continue
-                if self._meet(way.after, way.state, depth):
-                    waiting.append(way.after)
-            self.rows[key] = {
-                action: [way._replace(state=None) for way in ways]
-                for action, ways in self.rows[key].items()
-            }
-        for state, depth in self._walks():  # compare random games with the law
-            if (key := self._key(state, depth)) not in self.states:
-                raise _ConflictError(f"history {state.history()} is of no state that was found")
-            self._compare(key, state, depth)
-        return self
-
-    def _begin(self) -> None:
-        self.start = []
+    @override
+    def begin(self) -> list[tuple[float, State]]:
+        found = []
         for chance, state in self._settled(self.rules.new_initial_state()):
             if state.is_terminal() or state.current_player() != 0:
                 raise InputError(
                     f"game must begin with a move of player 0, got {self.rules} that begins with "
                     f"{'an end' if state.is_terminal() else 'player 1'}"
                 )
-            self.start.append((chance, self._key(state, 0)))
-            self._meet(self.start[-1][1], state, 0)
+            found.append((chance, self._met(state, 0)))
+        return found
 
     def _settled(self, state: Any) -> list[tuple[float, Any]]:
         """List what chance makes of a state: with the chance of each, until a player moves."""
@@ -261,142 +200,98 @@ class _Search:
             waiting += [(chance * each, state.child(way)) for way, each in law[::-1] if each > 0]
         return found
 
-    def _key(self, state: Any, depth: int) -> Key:
-        if self.kind == HISTORY:
-            return state.current_player(), tuple(state.history())
-        key = state.current_player(), str(state)
-        more = () if self.kind == TEXT else (self._seen(state),)
-        return (*key, *more, depth) if self.kind == MOVES else (*key, *more)
+    def _met(self, state: Any, depth: int) -> State:
+        player, seen, history = state.current_player(), None, state.history()
+        if self.tensor:
+            seen = np.array(getattr(state, self.tensor)(player), dtype=np.float32).tobytes()
+        key: tuple[Any, ...] = player, tuple(history)
+        if self.kind != HISTORY:
+            key = (player, str(state), seen, *[depth] * (self.kind == MOVES))
+        return State(key, [seen, history], state)
 
-    def _meet(self, key: Key, state: Any, depth: int) -> bool:
-        """Keep a state if it is new; compare it if it is not."""
-        if key not in self.states:
-            self.states[key], self.depths[key] = state, depth
-            self.seen[key], self.paths[key] = self._seen(state), [state.history()]
-            return True
-        history = state.history()
-        if history != self.paths[key][0]:
-            self.paths[key][1:] = [history]
-            self._compare(key, state, depth)
-        return False
+    @override
+    def moves(self, state: State) -> Rows:
+        state.rows = state.rows or self._moves(state.copy, state.depth)
+        return state.rows
 
-    def _seen(self, state: Any) -> Any:
-        if not self.tensor:
-            return None
-        found = getattr(state, self.tensor)(state.current_player())
-        return np.array(found, dtype=np.float32).tobytes()
-
-    def _rows_of(self, key: Key) -> _Rows:
-        if key not in self.rows:
-            self.rows[key] = self._moves(self.states[key], self.depths[key])
-        return self.rows[key]
-
-    def _moves(self, state: Any, depth: int) -> _Rows:
+    def _moves(self, state: Any, depth: int) -> Rows:
         """Make every move of a state."""
-        rows: _Rows = {}
+        rows: Rows = {}
         before, player = state.returns(), state.current_player()
         for action in state.legal_actions():
             ways = rows[action] = []
             for chance, after in self._settled(state.child(action)):
                 paid = after.rewards()
                 earned = [now - then for now, then in zip(after.returns(), before, strict=True)]
-                if not _alike(paid, earned):
+                if any(abs(one - other) > CLOSE for one, other in zip(paid, earned, strict=True)):
                     paid = earned  # some was paid before a move of chance
                 if len(paid) == 2 and abs(sum(paid)) > CLOSE:
                     raise InputError(
                         f"game must pay two players what adds up to 0, got {paid} in {self.rules} "
                         f"after {after.history()}"
                     )
-                key = None if after.is_terminal() else self._key(after, depth + 1)
-                ways.append(_Way(chance, paid[player], key, after))
+                met = None if after.is_terminal() else self._met(after, depth + 1)
+                ways.append(Way(chance, paid[player], met))
         return rows
 
-    def _compare(self, key: Key, state: Any, depth: int) -> None:
+    @override
+    def compare(self, state: State, met: State, depth: int) -> None:
         """Require that a history goes on as the first one that has led to its state."""
-        if depth + 1 >= self.blind:
+        first, again = state.shown[1], met.shown[1]
+        if first == again or depth + 1 >= self.blind:
             return
-        first, again = self._rows_of(key), self._moves(state, depth)
-        same = first.keys() == again.keys() and self.seen[key] == self._seen(state)
-        for one, other in zip(first.values(), again.values(), strict=False):
-            same &= [(way.chance, way.after) for way in one] == [
-                (way.chance, way.after) for way in other
-            ] and _alike([way.reward for way in one], [way.reward for way in other])
-        if not same:
-            raise _ConflictError(
-                f"histories {self.paths[key][0]} and {state.history()} have the same "
-                f"{self.kind} and go on differently"
+        state.shown[2:] = [again]
+        if differs(self.moves(state), self._moves(met.copy, depth)) is not None:
+            raise ConflictError(
+                f"histories {first} and {again} have the same {self.kind} and go on differently"
             )
 
-    # ------------------------------------------------------------- random games
+    @override
+    def tried(self, state: State) -> None:
+        most = MOST.get(self.kind, np.inf)
+        if len(self.states) > most and self.said.startswith("games"):  # are too long
+            raise InputError(
+                f"horizon must be given for {self.rules}, or endless=True: it ends after "
+                f"{self.rules.max_game_length():,} moves at most, which str(state) leaves out, and "
+                f"has more than {most:,} states by {self.kind} ({self.said})"
+            )
+        if len(self.states) > most:
+            raise InputError(
+                f"game must be smaller, as {self.rules} has more than {most:,} states by "
+                f"{self.kind}, and {self.said}"
+            )
 
-    def _walks(self) -> Iterator[tuple[Any, int]]:
-        """Play random games: give each position with the number of moves before it."""
-        rng, count = random.Random(0), 0  # noqa: S311  a sample
-        most = min(self.horizon, self.blind - 1)
-        for _ in range(GAMES):
-            state, depth = self.rules.new_initial_state(), 0
-            while not state.is_terminal() and depth < most and count < POSITIONS:
-                if not state.is_chance_node():
-                    yield state, depth
-                    depth, count = depth + 1, count + 1
-                chance = state.is_chance_node()
-                law = state.chance_outcomes() if chance else [(a, 1) for a in state.legal_actions()]
-                state.apply_action(rng.choice([action for action, each in law if each > 0]))
+    @override
+    def play(self, state: Any, action: int, moves: int) -> Way:
+        return self.rng.choice(self._moves(state, moves)[action])
 
-    def circles(self) -> bool:
-        """Say whether a random game comes back to a state."""
-        before: set[Key] = set()
-        for state, depth in self._walks():
-            before = before if depth else set()
-            if (key := self._key(state, depth)) in before:
-                return True
-            before.add(key)
-        return False
-
-    def longest(self) -> float:
-        """Return the number of moves of the longest game; infinity if games may circle."""
-        numbers = {key: number for number, key in enumerate(self.states)}
-        every = [[way for ways in self.rows[key].values() for way in ways] for key in numbers]
-        targets = [-1 if w.after is None else numbers[w.after] for ways in every for w in ways]
-        levels, done = levels_of(sums(np.array([*map(len, every)])), np.array(targets))
-        return 1 + int(levels.max()) if done else np.inf
-
-    def view(self, keys: list[Key]) -> View | None:
+    def view(self) -> View | None:
         """Return what players see in states."""
         if not self.tensor:
             return None
-        shown = np.frombuffer(b"".join(self.seen[key] for key in keys), np.float32)
+        shown = np.frombuffer(b"".join(state.shown[0] for state in self.states), np.float32)
         space = gym.spaces.Box(-np.inf, np.inf, self.shape, np.float32)
         return View(space, shown.reshape(-1, *self.shape))
 
 
-def _alike(one: list[float], other: list[float]) -> bool:
-    """Say whether payoffs are the same, but for rounding."""
-    return one == other or all(abs(a - b) <= CLOSE for a, b in zip(one, other, strict=True))
-
-
-def _found(rules: Any, kinds: list[str], horizon: int | None, endless: bool) -> _Search:
+def _listed(rules: Any, horizon: int | None, endless: bool, histories: bool) -> _Positions:
     """Find the states of a game, told apart by as little as will do."""
     cut, said = rules.max_game_length(), "histories are asked for"
     free = horizon is not None or endless
-    if free:
-        kinds = [kind for kind in kinds if kind != MOVES][: 2 if endless else None]
-    elif TEXT in kinds and _Search(rules, TEXT).circles():
-        kinds, said = [MOVES, HISTORY], "games come back to a position"
-    for kind in kinds:
-        whole = kind in MOST  # and holds OpenSpiel's limit
+    kinds = [POSITION, *[MOVES] * (not free), *[HISTORY] * (not endless)]
+    for kind in [HISTORY] if histories else kinds:
+        blind = cut if free and kind == POSITION else np.inf
+        positions = _Positions(rules, kind, horizon, blind, said)
         try:
-            found = _Search(rules, kind, horizon, cut if free and not whole else np.inf).run()
-        except _ConflictError as error:
+            found = search(positions, positions.size)
+            most = positions.states[-1].depth + 2 if endless else 0 if free else found.longest()
+            if kind == POSITION and most > cut:
+                raise ConflictError(f"games come back to a position, or have over {cut:,} moves")
+            positions.replay(GAMES, min(POSITIONS // GAMES, blind - 1))
+        except ConflictError as error:
             said = str(error)
-            continue
-        except _ManyError:
-            raise InputError(_too_many(rules, kind, said)) from None
-        if whole or (max(found.depths.values()) + 1 < cut if endless else free):
-            return found
-        if not free and found.longest() <= cut:
-            return found
-        said = f"games may have more than {cut:,} moves"
+        else:
+            return positions
     raise InputError(f"game must go on by its state, and {rules} does not: {said}")
 
 
@@ -410,17 +305,6 @@ def _require_limit(rules: Any, horizon: int | None, endless: bool, histories: bo
             )
     if endless and histories:
         raise InputError("endless must be False with histories=True, as these hold the limit")
-
-
-def _too_many(rules: Any, kind: str, said: str) -> str:
-    most = f"more than {MOST[kind]:,} states by {kind}"
-    if said.startswith("games"):  # are too long
-        return (
-            f"horizon must be given for {rules}, or endless=True: it ends after "
-            f"{rules.max_game_length():,} moves at most, which str(state) leaves out, and has "
-            f"{most} ({said})"
-        )
-    return f"game must be smaller, as {rules} has {most}, and {said}"
 
 
 def _library() -> Any:
@@ -532,29 +416,12 @@ def _law_in(model: Any, rules: Any) -> Callable[[Any], dict[int, float]]:
     return law_in
 
 
-@cache
-def spiel_law(text: str) -> type[SpielGame]:
-    """Make a class of a game of OpenSpiel, for the command line; 0 stands for its own limit."""
+def spiel_law(name: str) -> tuple[type[SpielGame], dict[str, Any], Callable[..., Any]]:
+    """Return class, defaults and arguments of the games ``spiel:NAME``; horizon 0 for no own."""
+    _loaded(name)
+    defaults = dict.fromkeys(("endless", "histories", "perfect_information"), False)
 
-    class Known(SpielGame):
-        name = re.sub(r"\W", "_", f"spiel {text}")
+    def arguments(horizon: int, **flags: bool) -> tuple[Any, ...]:
+        return name, horizon or None, *flags.values()
 
-        def __init__(
-            self,
-            horizon: int = 0,
-            endless: bool = False,
-            histories: bool = False,
-            perfect_information: bool = False,
-        ) -> None:
-            super().__init__(text, horizon or None, endless, histories, perfect_information)
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            return same_again, ((_spiel_again, (text, self.keywords)), self._digest)
-
-    _loaded(text)
-    Known.__qualname__ = f"spiel:{text}"
-    return Known
-
-
-def _spiel_again(text: str, keywords: dict[str, Any]) -> SpielGame:
-    return spiel_law(text)(**keywords)
+    return SpielGame, {"horizon": 0, **defaults}, arguments

@@ -40,8 +40,11 @@ HARMLESS = {
     "stable_baselines3.Monitor",
 }
 
+#: The wrapper that cuts games off.
+LIMIT = "gymnasium.TimeLimit"
+
 #: Wrappers that change rewards or the length of games, but neither observations nor actions.
-REWARDS = {"gymnasium.NormalizeReward", "gymnasium.TimeLimit"}
+REWARDS = {"gymnasium.NormalizeReward", LIMIT}
 
 #: For each library: the keys of observation and mask, and the dtype of masks.
 FORMS: dict[str, tuple[str, str, type[np.generic]]] = {
@@ -119,7 +122,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         inner = inner.env
     shown = [layer for layer in layers if _kind(type(layer)) == "observations"]
     if has_law(inner):
-        limited = [layer for layer in layers if _name(type(layer)) == "gymnasium.TimeLimit"]
+        limited = [layer for layer in layers if place_of(type(layer)) == LIMIT]
         limits = (layer._max_episode_steps for layer in limited)
         task = from_P(inner, horizon=min(limits, default=None))
         for layer in layers:
@@ -154,7 +157,8 @@ def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[An
     return Sight(space, _Pushing(inner, shown), wrapped=True, read=read)
 
 
-def _name(kind: type) -> str:
+def place_of(kind: type) -> str:
+    """Return package and name of a class."""
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
@@ -164,10 +168,10 @@ def _kind(kind: Any) -> str:
         alone = kind.step is gym.ObservationWrapper.step
         if alone and kind.reset is gym.ObservationWrapper.reset:
             return "observations"
-    if _name(kind) in HARMLESS:
+    if place_of(kind) in HARMLESS:
         return "nothing"
     plain = issubclass(kind, gym.RewardWrapper) and kind.step is gym.RewardWrapper.step
-    if _name(kind) in REWARDS or (plain and kind.reset is gym.Wrapper.reset):
+    if place_of(kind) in REWARDS or (plain and kind.reset is gym.Wrapper.reset):
         return "rewards"
     return "all"
 
@@ -176,7 +180,7 @@ def _refuse_changes(layer: Any, task: Task) -> None:
     """Raise an error for a wrapper that may change the game."""
     if _kind(type(layer)) in ("nothing", "observations"):
         return
-    if _name(type(layer)) != "gymnasium.TimeLimit":
+    if place_of(type(layer)) != LIMIT:
         raise InputError(
             f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
             "change its observations, actions, rewards or length in ways that cannot be followed: "
