@@ -58,7 +58,7 @@ class SimpleGame(ExplicitGame):
 
     def __init__(self) -> None:
         self.gamma, self.horizon = self.gamma, self.horizon  # those of the class may change later
-        found = search(self)
+        found = self._search()
         self.states, met = list(found.states), list(found.actions)
         self.choices = sorted(met) if all(map(is_whole, met)) else met
         gamma = plain(self.gamma)
@@ -77,6 +77,9 @@ class SimpleGame(ExplicitGame):
             rational(gamma),
         )
         super().__init__(listing, names, self.horizon)
+
+    def _search(self) -> "Found":
+        return search(self)
 
     @override
     def _name_cell(self, cell: int) -> str:

@@ -165,7 +165,8 @@ def differs(first: Rows, again: Rows) -> int | None:
     """Return an action whose outcomes, or their chances, are not the same."""
     for action in {**first, **again}:
         own, other = first.get(action, []), again.get(action, [])
-        chances = [way.chance for way in own], [way.chance for way in other]
-        if chances[0] != chances[1] or not all(map(same, own, other)):
+        if [way.chance for way in own] != [way.chance for way in other]:
+            return action
+        if not all(map(same, own, other)):
             return action
     return None

@@ -10,6 +10,7 @@ nothing if no game by the moves that were found is longer. Else moves are counte
 says within which limit the game is played.
 """
 
+from array import array
 from collections.abc import Callable, Hashable
 from difflib import get_close_matches
 from typing import Any, TypeAlias
@@ -20,7 +21,7 @@ from typing_extensions import override
 
 from ...baselines import Reading, SimpleGame, Task
 from ...baselines.law.explicit import View
-from ...baselines.law.simple import SimplePresentation, search
+from ...baselines.law.simple import Found, SimplePresentation, search
 from ...core import FloatArray, Game, InputError, IntArray, SizeError, presents
 from ...core.checks import require_count
 from ...core.errors import needing
@@ -98,28 +99,32 @@ class SpielGame(SimpleGame):
         rules = _loaded(spiel)
         _require(rules, perfect_information)
         _require_limit(rules, horizon, endless, histories)
-        self._found = found = _listed(rules, horizon, endless, histories)
+        self._listed = found, _ = _listed(rules, horizon, endless, histories)
         super().__init__()
         self.view, self.kind = found.view(), found.kind
         self.paths = [state.shown[1:] for state in found.states]
         self.states = [state.key for state in found.states]
-        del self._found  # which holds all outcomes
+        del self._listed  # which holds all outcomes
+
+    @override
+    def _search(self) -> Found:
+        return self._listed[1]
 
     @override
     def start(self) -> Any:
-        return self._found.start()
+        return self._listed[0].start()
 
     @override
     def actions(self, state: Any) -> Any:
-        return self._found.actions(state)
+        return self._listed[0].actions(state)
 
     @override
     def outcomes(self, state: Any, action: Any) -> Any:
-        return self._found.outcomes(state, action)
+        return self._listed[0].outcomes(state, action)
 
     @override
     def player(self, state: Any) -> Any:
-        key: Any = self._found.states[state].key
+        key: Any = self._listed[0].states[state].key
         return key[0]
 
 
@@ -203,7 +208,7 @@ class _Positions(Simulator):
     def _met(self, state: Any, depth: int) -> State:
         player, seen, history = state.current_player(), None, state.history()
         if self.tensor:
-            seen = np.array(getattr(state, self.tensor)(player), dtype=np.float32).tobytes()
+            seen = array("f", getattr(state, self.tensor)(player)).tobytes()
         key: tuple[Any, ...] = player, tuple(history)
         if self.kind != HISTORY:
             key = (player, str(state), seen, *[depth] * (self.kind == MOVES))
@@ -223,7 +228,9 @@ class _Positions(Simulator):
             for chance, after in self._settled(state.child(action)):
                 paid = after.rewards()
                 earned = [now - then for now, then in zip(after.returns(), before, strict=True)]
-                if any(abs(one - other) > CLOSE for one, other in zip(paid, earned, strict=True)):
+                if paid != earned and any(
+                    abs(a - b) > CLOSE for a, b in zip(paid, earned, strict=True)
+                ):
                     paid = earned  # some was paid before a move of chance
                 if len(paid) == 2 and abs(sum(paid)) > CLOSE:
                     raise InputError(
@@ -274,7 +281,9 @@ class _Positions(Simulator):
         return View(space, shown.reshape(-1, *self.shape))
 
 
-def _listed(rules: Any, horizon: int | None, endless: bool, histories: bool) -> _Positions:
+def _listed(
+    rules: Any, horizon: int | None, endless: bool, histories: bool
+) -> tuple[_Positions, Found]:
     """Find the states of a game, told apart by as little as will do."""
     cut, said = rules.max_game_length(), "histories are asked for"
     free = horizon is not None or endless
@@ -291,7 +300,7 @@ def _listed(rules: Any, horizon: int | None, endless: bool, histories: bool) -> 
         except ConflictError as error:
             said = str(error)
         else:
-            return positions
+            return positions, found
     raise InputError(f"game must go on by its state, and {rules} does not: {said}")
 
 
