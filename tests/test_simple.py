@@ -1,5 +1,6 @@
 """Games that are written state by state, against other computations and the vectorised contract."""
 
+import pickle
 import re
 from fractions import Fraction
 from itertools import product
@@ -146,7 +147,7 @@ def faulty(**methods):
         ({"start": lambda _: (1, "s")}, "start must give (probability, state), in a list, got 1"),
         ({"actions": lambda *_: "keep"}, "actions must give a list, got 'keep' in state (1, 0)"),
         ({"player": lambda *_: 2}, "player must be 0 or 1, got 2 in state (1, 0)"),
-        ({"player": lambda *_: 1}, "player 0 must make the first move"),
+        ({"player": lambda *_: 1, "horizon": 3}, "player 0 must make the first move within a"),
         ({"start": lambda _: []}, "start must give (probability, state), got none"),
         ({"gamma": 1.5}, "gamma must be from 0 to 1, got 1.5"),
         ({"horizon": -3}, "horizon must be a whole number above 0 or None, got -3"),
@@ -165,6 +166,35 @@ def faulty(**methods):
 def test_mistakes_are_named(methods, said):
     with pytest.raises(GameError, match=re.escape(said)):
         faulty(**methods)()
+
+
+class Take(SimpleGame):
+    """Take 1 or 2 of some things; a coin says who begins, and the last one wins."""
+
+    def start(self):
+        return [(0.25, (0, 4)), (0.75, (1, 4))]
+
+    def actions(self, state):
+        return [1, 2][: state[1]]
+
+    def outcomes(self, state, action):
+        left = state[1] - action
+        return [(1, float(left == 0), (1 - state[0], left) if left else None)]
+
+    def player(self, state):
+        return state[0]
+
+
+def test_player_1_may_begin_and_gamma_and_horizon_are_arguments():
+    game = Take()
+    assert exactdice.solve(exactdice.Task(game)).value == -0.5
+    assert exactdice.solve(exactdice.Task(game, 1)).value == 0.5
+    check_game(game)
+    assert pickle.loads(pickle.dumps(game)) == game
+    die = TwoDice(gamma=0.5, horizon=2)
+    assert (die.gamma, die.horizon) == (0.5, 2)
+    assert pickle.loads(pickle.dumps(die)) == die != TwoDice()
+    assert exactdice.solve(exactdice.Task(die)).value == 3.5 + 0.5 * 0.25
 
 
 @pytest.mark.parametrize("number", [int, np.int64, np.int8, np.float32, np.array, np.float64])

@@ -35,12 +35,17 @@ class SimpleGame(ExplicitGame):
     too. States and actions are any hashable objects. States that are tuples of as many whole
     numbers, from 0 to below a million, are observed as these numbers, all others as their number in
     the order of the search; the fields of a ``NamedTuple`` name the components of an observation.
-    A subclass with arguments keeps each as an attribute and then calls ``super().__init__()``.
+    A subclass with arguments keeps each as an attribute and then calls ``super().__init__()``. If
+    player 1 moves first, player 0 waits before, which is a state with one action.
+
+    Args:
+        gamma: discount, read as the chance that the game goes on after a move; by default that of
+            the class, an attribute.
+        horizon: number of moves after which a game is over, by default that of the class; None
+            there for no limit.
 
     Attributes:
         name: the name of the game, by default that of the class.
-        gamma: discount, read as the chance that the game goes on after a move.
-        horizon: number of moves after which a game is over; None for no limit.
         states: the states by number.
         choices: the actions by number: whole numbers in growing order, others as they are met.
 
@@ -56,17 +61,22 @@ class SimpleGame(ExplicitGame):
         if "name" not in vars(cls):
             cls.name = cls.__name__
 
-    def __init__(self) -> None:
-        self.gamma, self.horizon = self.gamma, self.horizon  # those of the class may change later
+    def __init__(self, gamma: float | None = None, horizon: int | None = None) -> None:
+        self.gamma = self.gamma if gamma is None else gamma  # that of the class may change later
+        self.horizon = self.horizon if horizon is None else horizon
         found = self._search()
         self.states, met = list(found.states), list(found.actions)
         self.choices = sorted(met) if all(map(is_whole, met)) else met
-        gamma = plain(self.gamma)
-        if gamma is None:
+        if (known := plain(self.gamma)) is None:
             raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
-        movers = np.array([_player(self, state) for state in self.states])
-        if movers[: len(found.start)].any():
-            raise GameError("player 0 must make the first move, and start gives states of player 1")
+        waits = [isinstance(state, Waits) for state in self.states]
+        if any(waits) and (self.horizon or known != 1):
+            raise GameError(
+                "player 0 must make the first move within a horizon or with a gamma below 1, and "
+                "start gives states of player 1"
+            )
+        pairs = zip(waits, self.states, strict=True)
+        movers = np.array([0 if wait else _player(self, state) for wait, state in pairs])
         names, seen = _observed(self.states)
         listing = Listing(
             movers,
@@ -74,7 +84,7 @@ class SimpleGame(ExplicitGame):
             np.arange(len(found.start)),
             read_start(found.start),
             *found.law(self.choices),
-            rational(gamma),
+            rational(known),
         )
         super().__init__(listing, names, self.horizon)
 
@@ -105,6 +115,12 @@ class SimpleGame(ExplicitGame):
     def player(self, state: Any) -> int:
         """Say who is to move, 0 or 1; by default there is one player."""
         return 0
+
+
+class Waits(NamedTuple):
+    """The state in which player 0 waits for the first move of player 1."""
+
+    state: Any  # that of player 1
 
 
 class Found(NamedTuple):
@@ -146,22 +162,20 @@ def search(game: Any, size: float = STATE) -> Found:
     """
     start: dict[Any, Any] = {}
     for chance, state in _rows(game.start(), 2, "start must give (probability, state)", ""):
-        start[state] = start.get(state, 0) + chance
-    if None in start:
-        raise GameError("start must give states, got None, which says that the game is over")
+        if state is None:
+            raise GameError("start must give states, got None, which says that the game is over")
+        first = Waits(state) if _player(game, state) else state
+        start[first] = start.get(first, 0) + chance
     states, numbers = list(start), {state: number for number, state in enumerate(start)}
     found = Found([*start.values()], numbers, {}, [], [], [], [], [], [])
     for number, state in enumerate(states):  # which grow as the search goes on
         if number % 64 == 0:
             check_memory("states", len(states), size)
             tell(number, len(states), "states")
-        actions, where = game.actions(state), f" in state {state!r}"
-        if isinstance(actions, str) or not isinstance(actions, Iterable):
-            raise GameError(f"actions must give a list, got {actions!r}{where}")
-        actions = [_hashable("actions", action, where) for action in as_list(actions)]
-        own = {action: _outcomes(game, state, action) for action in actions}
-        if not own:
-            raise GameError(f"actions must give an action at least, got none{where}")
+        if isinstance(state, Waits):
+            own = {action: [(1, 0, state.state)] for action in _actions(game, state.state)[:1]}
+        else:
+            own = {action: _outcomes(game, state, action) for action in _actions(game, state)}
         found.widths.append(len(own))
         for action, ways in own.items():
             found.taken.append(found.actions.setdefault(action, len(found.actions)))
@@ -173,6 +187,17 @@ def search(game: Any, size: float = STATE) -> Found:
                 found.chances.append(chance)
                 found.paid.append(paid)
                 found.targets.append(place)
+    return found
+
+
+def _actions(game: Any, state: Any) -> list[Any]:
+    """Give the actions of a state after checking their form."""
+    actions, where = game.actions(state), f" in state {state!r}"
+    if isinstance(actions, str) or not isinstance(actions, Iterable):
+        raise GameError(f"actions must give a list, got {actions!r}{where}")
+    found = [_hashable("actions", action, where) for action in as_list(actions)]
+    if not found:
+        raise GameError(f"actions must give an action at least, got none{where}")
     return found
 
 
@@ -215,7 +240,7 @@ def _hashable(name: str, value: Any, where: str) -> Any:
     return value
 
 
-def _player(game: SimpleGame, state: Any) -> int:
+def _player(game: Any, state: Any) -> int:
     """Say who is to move."""
     mover = game.player(state)
     if plain(mover) not in (0, 1):

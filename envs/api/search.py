@@ -91,6 +91,10 @@ class Simulator(ABC):
         """Return the form in which a copy is kept."""
         return env
 
+    def player(self, number: int) -> int:
+        """Return the player to move in a state."""
+        return 0
+
     def start(self) -> list[tuple[Any, int]]:
         """Give the chance of each first state, and the state."""
         return [(chance, self._meet(met, 0).number) for chance, met in self.begin()]

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from ...baselines import Reading, SimpleGame, Task
 from ...baselines.law.explicit import View
-from ...baselines.law.simple import Found, SimplePresentation, search
+from ...baselines.law.simple import Found, SimplePresentation, Waits, search
 from ...core import FloatArray, Game, InputError, IntArray, SizeError, presents
 from ...core.checks import require_count
 from ...core.errors import needing
@@ -81,7 +81,8 @@ class SpielGame(SimpleGame):
     """A game of OpenSpiel (see ``from_spiel``).
 
     Attributes:
-        paths: one or two histories that lead to each state, actions and outcomes of chance.
+        paths: one or two histories that lead to each state, actions and outcomes of chance; none
+            where player 0 waits.
     """
 
     name = "Spiel"
@@ -101,9 +102,11 @@ class SpielGame(SimpleGame):
         _require_limit(rules, horizon, endless, histories)
         self._listed = found, _ = _listed(rules, horizon, endless, histories)
         super().__init__()
-        self.view, self.kind = found.view(), found.kind
-        self.paths = [state.shown[1:] for state in found.states]
-        self.states = [state.key for state in found.states]
+        waits = [isinstance(state, Waits) for state in self.states]
+        pairs = list(zip(waits, self.states, strict=True))
+        met = [found.states[s.state if wait else s] for wait, s in pairs]
+        self.view, self.kind, self.states = found.view(met), found.kind, [s.key for s in met]
+        self.paths = [[] if wait else s.shown[1:] for wait, s in zip(waits, met, strict=True)]
         del self._listed  # which holds all outcomes
 
     @override
@@ -124,8 +127,7 @@ class SpielGame(SimpleGame):
 
     @override
     def player(self, state: Any) -> Any:
-        key: Any = self._listed[0].states[state].key
-        return key[0]
+        return self._listed[0].player(state)
 
 
 @presents(SpielGame)
@@ -178,15 +180,15 @@ class _Positions(Simulator):
 
     @override
     def begin(self) -> list[tuple[float, State]]:
-        found = []
-        for chance, state in self._settled(self.rules.new_initial_state()):
-            if state.is_terminal() or state.current_player() != 0:
-                raise InputError(
-                    f"game must begin with a move of player 0, got {self.rules} that begins with "
-                    f"{'an end' if state.is_terminal() else 'player 1'}"
-                )
-            found.append((chance, self._met(state, 0)))
-        return found
+        begun = self._settled(self.rules.new_initial_state())
+        if any(state.is_terminal() for _, state in begun):
+            raise InputError(f"game must begin with a move, got {self.rules} that may be over")
+        return [(chance, self._met(state, 0)) for chance, state in begun]
+
+    @override
+    def player(self, number: int) -> int:
+        key: Any = self.states[number].key
+        return int(key[0])
 
     def _settled(self, state: Any) -> list[tuple[float, Any]]:
         """List what chance makes of a state: with the chance of each, until a player moves."""
@@ -272,11 +274,11 @@ class _Positions(Simulator):
     def play(self, state: Any, action: int, moves: int) -> Way:
         return self.rng.choice(self._moves(state, moves)[action])
 
-    def view(self) -> View | None:
+    def view(self, states: list[State]) -> View | None:
         """Return what players see in states."""
         if not self.tensor:
             return None
-        shown = np.frombuffer(b"".join(state.shown[0] for state in self.states), np.float32)
+        shown = np.frombuffer(b"".join(state.shown[0] for state in states), np.float32)
         space = gym.spaces.Box(-np.inf, np.inf, self.shape, np.float32)
         return View(space, shown.reshape(-1, *self.shape))
 
@@ -391,9 +393,9 @@ def from_policy(model: Any, game: Game, reading: Reading) -> FloatArray:
             ) from error
         return law
 
-    rows = []
-    for paths in game.paths:
-        laws = [law_after(path) for path in paths]
+    rows, legal = [], game.mask(np.arange(game.rows)) * 1.0
+    for state, paths in enumerate(game.paths):
+        laws = [law_after(path) for path in paths] or [legal[state]]
         if np.ptp(laws, axis=0).max() > CLOSE:
             raise InputError(
                 f"policy must depend on the state alone, and {name} has different laws after the "

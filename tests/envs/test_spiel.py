@@ -178,6 +178,20 @@ def test_a_limit_that_the_text_leaves_out_is_counted_or_declared(made):
         made(Circling, endless=True, histories=True)
 
 
+def test_player_1_may_begin(made):
+    class Second(Hidden):
+        def current_player(self):
+            return 1 - super().current_player()
+
+        def returns(self):
+            return super().returns()[::-1]
+
+        rewards = returns
+
+    task = made(Second)
+    assert (exactdice.solve(task).value, both_random(task)) == pytest.approx(recursion(Second()))
+
+
 def test_too_many_states_are_refused_with_what_was_left_out(made, monkeypatch):
     monkeypatch.setattr(spiel, "MOST", {spiel.MOVES: 3, spiel.HISTORY: 3})
     with pytest.raises(InputError, match=r"horizon must be given .* after 6 moves .* come back"):
@@ -328,7 +342,6 @@ def test_games_of_another_kind_are_refused_by_name():
         ("stones_and_gems", {}, "list its outcomes of chance, got stones_and_gems"),
         ("tictactoe", {}, "got 'tictactoe'; did you mean tic_tac_toe"),
         ("nim(piles=3)", {}, "that OpenSpiel loads: .*piles"),
-        ("backgammon", {}, "begin with a move of player 0"),
         ("cliff_walking", {"horizon": 200}, "horizon must be at most 100"),
         ("tic_tac_toe", {"horizon": 0}, "horizon must be an integer of at least 1"),
         (3, {}, "a name or a pyspiel.Game, got int"),
