@@ -32,16 +32,20 @@ class Die:
     face: int  # the face on top
     part: int | None = None  # its number among the pieces that a move may take; None if none does
     special: bool = False  # whether the face is drawn apart, because it does not count its number
+    kept: bool = False  # whether the player kept it in the roll before
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile with a number or a name, open or closed."""
+    """A tile with a number or a name, open or closed; tiles with names are boxes of a card."""
 
     number: int
     is_open: bool
     part: int | None = None  # see ``Die.part``
     name: str = ""  # a word or a few, which stand on it instead of the number; empty for the number
+    # The points that an open box scores if it is taken now, or that a closed one has scored; None
+    # to show none.
+    points: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Gauge:
     points: int
     limit: int
     beyond: str = ""
+    name: str = ""  # a word or two that stand with the bar on a card
 
 
 @dataclass(frozen=True)
@@ -255,6 +260,18 @@ class Presentation(Generic[GameT]):
             names: names of the players, by seat.
         """
         return self.board(seat, observation, names)
+
+    def recorded(
+        self, rows: Sequence[Row], moves: Sequence[tuple[IntArray, int]]
+    ) -> tuple[Row, ...]:
+        """Complete a board by what no position holds: by default the board is complete.
+
+        Args:
+            rows: the board of a position, as ``board`` or ``settled`` gives it.
+            moves: all moves before it, the oldest first: the observation of the player to move,
+                shape (component,), and the action.
+        """
+        return tuple(rows)
 
     def decided(
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..baselines import Policy, Task, prepare, solve
 from ..baselines.advice import Advice, Choice, advice_at, choices_at, made_of, seen_at
-from ..core import FloatArray, InputError, IntArray, Note, Row, at_least
+from ..core import FloatArray, InputError, IntArray, Note, Row, at_least, present
 from ..core.playing import Played, begin, make, play_on
 from ..core.sizes import show
 from ..core.words import YOU, listed
@@ -177,11 +177,18 @@ class Session:
     def film(self) -> list[Scene]:
         """The table at each move from the person's last one on, then the table now."""
         now, game = self.now, self.task.game
-        scenes = film(game, now.played, now.seat, now.state, self.names, self.ended)
+        scenes, moves = film(game, now.played, now.seat, now.state, self.names, self.ended), []
+        for moment in self.moments:
+            moves += [(seen_at(game, one.seat, one.state), one.action) for one in moment.played]
+        before = len(moves) - len(now.played)
+        scenes = [
+            replace(scene, rows=present(game).recorded(scene.rows, moves[: before + number]))
+            for number, scene in enumerate(scenes)
+        ]
         if not prepare(self.task).pays_early:
             return scenes
         # Positions leave out points that add up.
-        row = Row("points so far", (Note(f"{now.paid[self.task.seat]:g}"),), self.task.seat)
+        row = Row("points", (Note(f"{now.paid[self.task.seat]:g}"),), self.task.seat)
         return [replace(scene, rows=(*scene.rows, row)) for scene in scenes]
 
     @property

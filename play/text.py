@@ -84,12 +84,14 @@ def _piece(piece: Piece) -> list[str]:
         return [f"{a}{edges}{b}", f"{side}{face}{side}", f"{c}{edges}{d}"]
     if isinstance(piece, Tile):
         if piece.name:
-            return [f"[{piece.name}]" if piece.is_open else f"·{piece.name}·"]
+            words = piece.name if piece.points is None else f"{piece.name} {piece.points}"
+            return [f"[{words}]" if piece.is_open else f"·{words}·"]
         number = str(piece.number)
         return [f"[{number}]" if piece.is_open else f" {'·' * len(number)} "]
     if isinstance(piece, Gauge):
         full = min(BAR, round(BAR * piece.points / max(1, piece.limit)))
-        return [f"{'█' * full}{'░' * (BAR - full)} {piece.points} of {piece.limit}"]
+        bar = f"{'█' * full}{'░' * (BAR - full)} {piece.points} of {piece.limit}"
+        return [f"{piece.name} {bar}" if piece.name else bar]
     if isinstance(piece, Tokens):
         if piece.limit > MANY:
             return [f"{piece.count} of {piece.limit}"]
@@ -135,6 +137,12 @@ def written(rows: Sequence[Row]) -> dict[int, int | str]:
     dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
     tiles = {tile.part: tile.name or tile.number for tile in pieces if isinstance(tile, Tile)}
     return {part: sign for part, sign in (dice | tiles).items() if part is not None}
+
+
+def kept(rows: Sequence[Row]) -> list[int]:
+    """Return the dice that a player kept in the roll before, by the ``part`` of each."""
+    pieces = [piece for row in rows for piece in row.pieces if isinstance(piece, Die)]
+    return [die.part for die in pieces if die.kept and die.part is not None]
 
 
 def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> Choice:

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from math import sqrt
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -23,7 +24,7 @@ from .levels import PERSON, Agent, players, policy_of, rivals
 from .puzzles import Practice, erring, level_of
 from .record import GameRecord
 from .session import Session
-from .text import rules, written
+from .text import kept, rules, written
 
 SWITCH = {True: "yes", False: "no"}
 LOGGED = ("who", "seat", "words", "decided")  # what the page shows of each move
@@ -142,6 +143,7 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
         "worth": present(game).worth_table(),
         "film": [drawn(scene) for scene in film],
         "pieces": written(film[-1].rows) if film else {},
+        "kept": kept(film[-1].rows) if film else [],
         "actions": game.num_actions,
         "choices": [vars(choice) for choice in choices],
     }
@@ -149,7 +151,7 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
 
 def drawn(scene: Scene) -> dict[str, str]:
     """Draw a board as SVG for wide and for narrow screens."""
-    pages = {"wide": WIDE, "narrow": NARROW}
+    pages = {"wide": replace(WIDE, row=36), "narrow": NARROW}
     return {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
 
 

@@ -5,7 +5,7 @@ in the colour alone.
 """
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, TypeAlias
@@ -17,14 +17,14 @@ TOP, MARGIN = 52, 16  # height of the head, and width of the margins
 LOWEST, HIGHEST = 36, 64  # least and largest height of a row
 LINE = 22  # height of a line of the foot
 LETTER = 8.3  # width of a letter in the foot
+CARD_LEFT = 100  # left edge of the other pieces on a page with a card: five dice are easy to hit
 EASY, LARGEST = 44, 46  # wanted width of a die or a tile, and its largest side
-NAMED = 1.5  # width of a tile with a name, relative to its height
 SMALL = 17  # side of a die in the foot
 FEW_DICE, MOST_DICE = 8, 30  # most dice beside the words of a move, and in a line of their own
 PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
 PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WOOD, LIT, SPECIAL, CLOSED = "#e8c07d", "#f0e442", "#0072b2", "#5f5b50"
-WORD = 8  # most letters in a line of a tile
+CELL, GAP = 1.18, 4  # height of a box of a card, relative to a row of words, and space around it
 ROLL = 2.0  # height of a row of dice that were rolled, relative to a row of words
 BEYOND, ZONE = 1.12, "#f3d9cf"  # end of a scale with points above its limit, and the colour there
 #: Where pips lie on a die, in thirds of its half side.
@@ -90,6 +90,7 @@ class Page:
     height: int  # height of the page
     left: int  # left edge of the pieces, which stand to the right of the labels
     lines: int  # least number of lines of words in the foot
+    row: int = 0  # least height of a row below a card, for which the page grows
 
     @property
     def room(self) -> int:
@@ -103,7 +104,7 @@ class Page:
 
 
 WIDE = Page(600, 400, 140, 4)
-NARROW = Page(360, 350, 116, 3)  # for phones, with room for the moves below it
+NARROW = Page(360, 350, 116, 3, 38)  # for phones, with room for the moves below it
 
 
 @dataclass(frozen=True)
@@ -123,14 +124,20 @@ def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
         )
         events = tuple(replace(event, dice=()) for event in scene.events)
         scene, page = replace(scene, rows=tuple(own), events=events), replace(page, lines=2)
+    bands = list(_bands(scene.rows))
+    if any(map(is_card, scene.rows)):  # a card leaves little room for words
+        page = replace(page, left=min(page.left, CARD_LEFT), lines=1)
     lines = _foot_lines(scene, page)
     foot = LINE * max(len(lines), page.lines) + 8  # at least, so that moves do not shift the rows
-    parts = [_part(row, page) for row in scene.rows]
+    parts = [_part(band, page) for band in bands]
+    if page.lines == 1:
+        page = replace(page, height=max(page.height, round(TOP + foot + page.row * sum(parts))))
     height = min(HIGHEST, (page.height - TOP - foot) / max(sum(parts), 1))
     top = TOP + (page.height - TOP - foot - sum(parts) * height) / 2
     shapes: list[Shape] = [Box(0, 0, page.width, page.height, PAPER), *_head(scene, page)]
-    for row, part in zip(scene.rows, parts, strict=True):
-        shapes += _row(row, scene, page, top, height * part)
+    for band, part in zip(bands, parts, strict=True):
+        draw = _columns if is_card(band[0]) else _row
+        shapes += draw(band, scene, page, top, height * part)
         top += height * part
     return Picture(page, [*shapes, *_foot(lines, page, page.height - foot)])
 
@@ -150,24 +157,49 @@ def _head(scene: Scene, page: Page) -> Iterator[Shape]:
     yield Text(left + width / 2, 26, words, 15, ink, "middle")
 
 
-def _part(row: Row, page: Page) -> float:
-    """Return the height of a row relative to a row of words: dice may need several lines."""
+def is_card(row: Row) -> bool:
+    """Say whether a row is a column of a card: its tiles have names."""
+    return any(isinstance(piece, Tile) and piece.name for piece in row.pieces)
+
+
+def _bands(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yield what stands side by side: the columns of a card, and every other row by itself."""
+    for card, found in groupby(rows, is_card):
+        yield from [[*found]] if card else ([row] for row in found)
+
+
+def _part(band: list[Row], page: Page) -> float:
+    """Return the height of a band relative to a row of words: dice may need several lines."""
+    row = band[0]
+    if is_card(row):
+        return CELL * max(len(column.pieces) for column in band)
     if row.rolled:
         return ROLL  # always, so that bars stay where they are
     pieces = sum(isinstance(piece, Die | Tile) for piece in row.pieces)
     # an empty row gets pieces later, without shifting the others
-    width = pieces * _width(row) if row.pieces else 1
+    width = pieces if row.pieces else 1
     return 1 + 0.5 * -(-width * EASY // page.room)
 
 
-def _width(row: Row) -> float:
-    """Return the width of the pieces of a row relative to their height."""
-    named = any(isinstance(piece, Tile) and piece.name for piece in row.pieces)
-    return NAMED if named else 1.0
+def _columns(
+    band: list[Row], scene: Scene, page: Page, top: float, height: float
+) -> Iterator[Shape]:
+    """Draw a card: columns of boxes with their names and points."""
+    each = height / max(len(column.pieces) for column in band)
+    wide = (page.width - 2 * MARGIN + GAP) / len(band)
+    for place, column in enumerate(band):
+        for number, piece in enumerate(column.pieces):
+            box = Box(
+                MARGIN + place * wide, top + number * each, wide - GAP, each - GAP, PAPER, radius=6
+            )
+            if isinstance(piece, Tile):
+                yield from draw_box(piece, box, piece.part in scene.taken)
+            elif isinstance(piece, Gauge):
+                yield from draw_bar(piece, column, box)
 
 
-def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Iterator[Shape]:
-    middle = top + height / 2
+def _row(band: list[Row], scene: Scene, page: Page, top: float, height: float) -> Iterator[Shape]:
+    (row,), middle = band, top + height / 2
     if row.seat is not None:
         yield Box(MARGIN - 8, top + 6, 4, height - 12, colour(row.seat), radius=2)
     if row.rolled:
@@ -177,21 +209,18 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
         yield Text(MARGIN + 4, middle, row.label, size, FAINT)
     if not row.pieces and not row.rolled:
         yield Text(page.left, middle, "none", 15, FAINT)
-    wide = _width(row)
-    side = _side(len(row.pieces), page.room / wide, height - 10)
-    columns = max(1, int((page.room / wide + side / 5) // (side * 1.2)))
+    side = _side(len(row.pieces), page.room, height - 10)
+    columns = max(1, int((page.room + side / 5) // (side * 1.2)))
     lines = -(-len(row.pieces) // columns)
     columns = -(-len(row.pieces) // max(lines, 1))  # lines of about the same length
-    names = [piece.name for piece in row.pieces if isinstance(piece, Tile)]
-    letters = max((len(line) for name in names for line in textwrap.wrap(name, WORD)), default=0)
     for number, piece in enumerate(row.pieces):
         line, column = divmod(number, columns)
-        x = page.left + column * side * 1.2 * wide
+        x = page.left + column * side * 1.2
         y = middle + (line - (lines - 1) / 2) * side * 1.15 - side / 2
         if isinstance(piece, Die):
             yield from draw_die(piece, x, y, side, piece.part in scene.taken)
         elif isinstance(piece, Tile):
-            yield from draw_tile(piece, x, y, side, wide * side, piece.part in scene.taken, letters)
+            yield from draw_tile(piece, x, y, side, piece.part in scene.taken)
         elif isinstance(piece, Gauge):
             yield from draw_gauge(piece, row, x, y + side / 2, page.room)
         elif isinstance(piece, Tokens):
@@ -261,10 +290,12 @@ def colour(seat: int) -> str:
 
 
 def draw_die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Shape]:
-    """Draw a die; a die that was taken is lit."""
+    """Draw a die; a die that was taken is lit, and one that was kept before has a bar below it."""
     fill = LIT if taken else "#ffffff"
     thick = max(1.0, side / (16 if taken else 32))
     yield Box(x, y, side, side, fill, INK, side / 6, thick, die.part)
+    if die.kept:
+        yield Box(x + side / 5, y + side + 2, side * 3 / 5, 3, INK, radius=1.5)
     pip = SPECIAL if die.special else INK
     middle = x + side / 2, y + side / 2
     if die.face not in PIPS:
@@ -278,22 +309,45 @@ def draw_die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
 
-def draw_tile(
-    tile: Tile, x: float, y: float, side: float, wide: float, taken: bool, letters: int
-) -> Iterator[Shape]:
-    """Draw a tile; ``letters`` is the length of the longest line on a tile of its row."""
-    if tile.is_open:
-        fill, line, ink = (LIT if taken else WOOD), INK, INK
-    else:
-        fill, line, ink = PALE, PALE, CLOSED
-    yield Box(x, y, wide, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
-    lines = textwrap.wrap(tile.name, WORD) or [str(tile.number)]
-    size = (wide - 6) / (0.55 * letters) if tile.name else side / 2
-    for number, words in enumerate(lines):
-        middle = y + side / 2 + (number - (len(lines) - 1) / 2) * size * 1.15
-        yield Text(x + wide / 2, middle, words, size, ink, "middle", tile.part)
+def draw_tile(tile: Tile, x: float, y: float, side: float, taken: bool) -> Iterator[Shape]:
+    """Draw a tile with its number."""
+    fill, line, ink = _colours(tile, taken)
+    yield Box(x, y, side, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
+    yield Text(x + side / 2, y + side / 2, str(tile.number), side / 2, ink, "middle", tile.part)
     if not tile.is_open:
-        yield Box(x + wide / 5, y + side / 2 - 1, wide * 3 / 5, 2, ink)
+        yield Box(x + side / 5, y + side / 2 - 1, side * 3 / 5, 2, ink)
+
+
+def _colours(tile: Tile, taken: bool) -> tuple[str, str, str]:
+    """Return the colours of a tile's face, edge and words."""
+    return (LIT if taken else WOOD, INK, INK) if tile.is_open else (PALE, PALE, CLOSED)
+
+
+def draw_box(tile: Tile, box: Box, taken: bool) -> Iterator[Shape]:
+    """Draw a box of a card with its name and points; a filled one without points is struck out."""
+    fill, line, ink = _colours(tile, taken)
+    yield replace(box, fill=fill, line=line, thick=3 if taken else 1.5, part=tile.part)
+    middle, size = box.y + box.height / 2, min(15, box.height / 2)
+    size = min(size, (box.width - 48) / (0.55 * len(tile.name)))
+    yield Text(box.x + 8, middle, tile.name, size, ink, part=tile.part)
+    end = box.x + box.width - 8
+    if tile.points is not None:
+        points = min(18, box.height * 0.6)
+        yield Text(end, middle, str(tile.points), points, INK, "end", tile.part)
+    elif not tile.is_open:
+        yield Box(box.x + 8, middle - 1, box.width - 16, 2, ink)
+
+
+def draw_bar(gauge: Gauge, row: Row, box: Box) -> Iterator[Shape]:
+    """Draw points of a card as a filled part of a bar below their name."""
+    high, size = box.height / 4, min(14, box.height / 2.4)
+    words, bar = box.y + box.height * 0.32, box.y + box.height - high - 2
+    yield Text(box.x + 4, words, gauge.name, size, FAINT)
+    yield Text(box.x + box.width - 4, words, f"{gauge.points} of {gauge.limit}", size, INK, "end")
+    full = box.width * min(1, gauge.points / gauge.limit)
+    yield Box(box.x, bar, box.width, high, PALE, radius=high / 2)
+    if gauge.points:
+        yield Box(box.x, bar, max(high, full), high, colour(row.seat or 0), radius=high / 2)
 
 
 def draw_gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:

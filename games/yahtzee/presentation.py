@@ -1,13 +1,14 @@
 """The rules, states and moves of Yahtzee in words, and its score sheet."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
 
-from ...core import Gauge, Group, IntArray, Layout, Note, Presentation, Row, Tile, presents
-from ...core.presentation import dice_of
+from ...core import Die, Gauge, Group, IntArray, Layout, Note, Presentation, Row, Tile, presents
+from ...core.presentation import Piece, dice_of
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST_POINTS, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
@@ -141,7 +142,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         return f"keeps {' '.join(map(str, _faces(dice().counts[action]))) or 'nothing'}"
 
     @override
-    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+    def describe_move(self, observation: IntArray, action: int) -> str:
         words = self.describe_action(action)
         if action < KEEPS:
             return words
@@ -171,20 +172,56 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         rows = [
             Row(f"roll {MORE + 1 - left} of {MORE + 1}", dice_of(_faces(observation[-FACES:]), 0))
         ]
-        is_open = self._open(observation)
+        is_open, worth = self._open(observation), self._points(observation)
         for label, boxes in (("above", range(FACES)), ("below", range(FACES, len(BOXES)))):
-            tiles = [
-                Tile(box, box in is_open, DICE + box, title_of(box))
+            pieces: list[Tile | Gauge] = [
+                Tile(box, box in is_open, DICE + box, title_of(box), worth.get(box))
                 for box in boxes
                 if box in self.game.chosen
             ]
-            if tiles:
-                rows.append(Row(label, tuple(tiles), seat))
-        if any(box < FACES for box in self.game.chosen):
-            rows.append(Row("upper points", (Gauge(upper, ENOUGH),), seat))
+            if pieces and label == "above":
+                pieces.append(Gauge(upper, ENOUGH, name=f"bonus {UPPER_BONUS}"))
+            if pieces:
+                rows.append(Row(label, tuple(pieces), seat))
         if holds:
             rows.append(Row("next Yahtzee", (Note(f"{self.game.bonus} more"),), seat))
         return tuple(rows)
+
+    def _points(self, observation: IntArray) -> dict[int, int]:
+        """Return what the dice score in each box that they may take, without any bonus."""
+        (state,) = self.game.encode(observation[None])
+        if state < 0:  # all boxes are filled
+            return {}
+        boxes = np.flatnonzero(self.game.mask(np.array([state]))[0, KEEPS:])
+        context, _, roll = self.game.locate(state)
+        taken = self.game.contexts.take(context, roll, boxes)
+        is_further = observation[len(BOXES) + 1] and observation[-FACES:].max() == DICE
+        scored = taken.points - taken.upper_bonus - (self.game.bonus if is_further else 0)
+        return dict(zip(boxes.tolist(), scored.tolist(), strict=True))
+
+    @override
+    def recorded(
+        self, rows: Sequence[Row], moves: Sequence[tuple[IntArray, int]]
+    ) -> tuple[Row, ...]:
+        scored: dict[int, int] = {}
+        kept = [0] * DICE  # by place on the table: the face of a die that was kept there, else 0
+        for seen, action in moves:
+            lying, before, kept = _lying(dice_of(_faces(seen[-FACES:])), kept), kept, [0] * DICE
+            if action >= KEEPS:
+                scored[action - KEEPS] = self._points(seen)[action - KEEPS]
+                continue
+            left = dice().counts[action].tolist()
+            for place in sorted(range(DICE), key=lambda place: not before[place]):
+                face = lying[place].face
+                if left[face - 1]:
+                    left[face - 1] -= 1
+                    kept[place] = face
+        return tuple(
+            replace(row, pieces=_lying(row.pieces, kept))
+            if isinstance(row.pieces[0], Die)
+            else replace(row, pieces=tuple(_filled(piece, scored) for piece in row.pieces))
+            for row in rows
+        )
 
     @override
     def settled(
@@ -210,3 +247,22 @@ class YahtzeePresentation(Presentation[Yahtzee]):
 def _faces(counts: IntArray) -> list[int]:
     """List the faces of dice in growing order from the count of each face."""
     return np.repeat(np.arange(1, FACES + 1), counts).tolist()
+
+
+def _lying(rolled: Sequence[Piece], kept: Sequence[int]) -> tuple[Die, ...]:
+    """Lay dice on the table: of each face that was kept one on its place, the others between."""
+    others = [die for die in rolled if isinstance(die, Die)]
+    laid: list[Die | None] = []
+    for face in kept:
+        own = next((die for die in others if die.face == face), None)
+        if own is not None:
+            others.remove(own)
+        laid.append(own and replace(own, kept=True))
+    return tuple(die or others.pop(0) for die in laid)
+
+
+def _filled(piece: Piece, scored: Mapping[int, int]) -> Piece:
+    """Write on a box what it has scored, if it is filled."""
+    if not isinstance(piece, Tile) or piece.is_open:
+        return piece
+    return replace(piece, points=scored.get(piece.number))

@@ -19,8 +19,9 @@ let picked = null; // the move that was chosen by its button or its number
 export function offer(position, makeMove) {
   offered = position;
   make = makeMove;
-  chosen = new Set();
-  touched = false;
+  chosen = new Set(position.kept); // dice stay kept until they are clicked
+  if (!exactMove(chosen, offered.choices, offered.pieces)) chosen.clear();
+  touched = chosen.size > 0;
   picked = null;
   forget();
   showButtons();
@@ -80,7 +81,9 @@ function makeClickable() {
     });
     shape.setAttribute("tabindex", "0");
     shape.setAttribute("role", "button");
-    shape.setAttribute("aria-label", `take ${offered.pieces[part]}`);
+    const alone = exactMove(new Set([part]), offered.choices, offered.pieces);
+    const [verb] = offered.choices[0].words.split(" ");
+    shape.setAttribute("aria-label", alone?.words ?? `${verb} ${offered.pieces[part]}`);
     shape.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();

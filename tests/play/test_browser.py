@@ -221,6 +221,9 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
                 assert box is None or box["y"] + box["height"] <= 844, (name, part)
             step(page)
         assert page.locator("#board").bounding_box()["height"] < 400, name
+        sides = [one.bounding_box() for one in page.locator("rect.open").all()]
+        if name == "Yahtzee":
+            assert min(min(box["width"], box["height"]) for box in sides) >= 44
     assert page.locator("aside > details[open]").count() == 0
 
 
@@ -381,7 +384,7 @@ def test_a_button_and_a_piece_choose_and_a_double_click_on_either_plays(tabs):
     page.locator("#play").dblclick(delay=60)
     idle(page)
     assert page.locator("#log li.mine").count() == 1  # a double click is one move
-    button, piece = "#choices [aria-label='close 2 9']", "rect.open[aria-label='take 9']"
+    button, piece = "#choices [aria-label='close 2 9']", "rect.open[aria-label='close 9']"
     for chooses, plays in ((button, piece), (piece, button)):
         begin(page, "ShutTheBox", seed=4)
         page.click(chooses)

@@ -163,3 +163,45 @@ def test_the_result_of_several_persons_names_who_wins():
     task = make_task("Greed", max_score=6)
     said = {random_game(task, seed, together=True).ended for seed in range(40)}
     assert said == {"player 1 wins", "player 2 wins", "player 1 and player 2 share the win"}
+
+
+def card_of(session):
+    pieces = [piece for row in session.scene.rows for piece in row.pieces]
+    return {one.name: one.points for one in pieces if isinstance(one, Tile)}
+
+
+def dice_of(session):
+    pieces = [piece for row in session.scene.rows for piece in row.pieces]
+    return [one for one in pieces if isinstance(one, Die)]
+
+
+def test_a_card_has_the_points_of_its_boxes_and_dice_that_are_kept_stay_where_they_lie():
+    task = make_task("Yahtzee", boxes="ones,sixes,yahtzee,chance")
+    taken = {"Ones": 0, "Sixes": 0, "Yahtzee": 0, "Chance": 0}
+    for seed in range(40):
+        session, rng, filled = Session(task, seed), np.random.default_rng(seed), {}
+        while session.choices:
+            dice, card = dice_of(session), card_of(session)
+            assert {name: card[name] for name in filled} == filled
+            choice = session.choices[rng.integers(len(session.choices))]
+            before = session.now.paid[0]
+            session.move(choice.action)
+            if choice.words.startswith("keep"):
+                wanted = sorted(
+                    map(int, choice.words.removeprefix("keep ").replace("nothing", "").split())
+                )
+                stay = [(place, die.face) for place, die in enumerate(dice_of(session)) if die.kept]
+                assert sorted(face for _, face in stay) == wanted
+                assert all(dice[place].face == face for place, face in stay)
+                assert sorted(die.part for die in dice_of(session)) == [*range(5)]
+            else:
+                name = choice.words.removeprefix("take ").partition(" for ")[0]
+                filled[name], taken[name] = card[name], taken[name] + 1
+                further = 100 * (
+                    filled.get("Yahtzee") == 50
+                    and name != "Yahtzee"
+                    and len({die.face for die in dice}) == 1
+                )
+                assert session.now.paid[0] - before == card[name] + further
+                assert not any(die.kept for die in dice_of(session)) or session.now.over
+    assert min(taken.values()) > 10
