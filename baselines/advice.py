@@ -116,9 +116,10 @@ def spread_of(task: Task) -> float:
     """
     if task.game.payoff_range == (0.0, 1.0):
         return 1.0
+    if known := present(task.game).deviation:
+        return 2 * known
     best = score("optimal", task)
-    known = present(task.game).deviation
-    return 2 * (known or best.deviation) or abs(best.value) or 1.0
+    return 2 * best.deviation or abs(best.value) or 1.0
 
 
 @dataclass(frozen=True)

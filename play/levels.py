@@ -12,7 +12,8 @@ import numpy as np
 
 from ..baselines import Policy, Reading, Task, convert, is_policy_name, score
 from ..baselines.policies.names import EQUILIBRIUM, registered_policies
-from ..core import FloatArray, Game, InputError
+from ..core import FloatArray, Game, InputError, SizeError
+from ..core.sizes import check_array
 from ..core.words import meant
 from .coach import unit_of
 from .session import Session
@@ -27,11 +28,12 @@ class Player:
     about: str  # how it plays, in a sentence
 
 
+PERFECT = Player("optimal", "Perfect", "Makes the best move always, computed exactly.")
 LEVELS = (
     Player("strength:0.25", "Beginner", "A quarter of the way from random to perfect play."),
     Player("strength:0.5", "Club", "Half of the way from random to perfect play."),
     Player("strength:0.75", "Strong", "Three quarters of the way from random to perfect play."),
-    Player("optimal", "Perfect", "Makes the best move always, computed exactly."),
+    PERFECT,
 )
 PERSON = Player("person", "Another person", "You play by turns at this screen.")
 RANDOM = Player("random", "Random", "Draws every move by chance.")
@@ -66,10 +68,19 @@ def player(game: type[Game] | Game, name: str) -> Player:
     return Player(name, known.title or name, known.about) if known else Player(name, name, "")
 
 
-def players(game: type[Game], default: str) -> list[Player]:
+def levels_of(game: Game) -> tuple[Player, ...]:
+    """List the levels of a game; those below the perfect one need a table of its policies."""
+    try:
+        check_array("a level", game, game.num_states, game.num_actions)
+    except SizeError:
+        return (PERFECT,)
+    return LEVELS
+
+
+def players(game: Game, default: str) -> list[Player]:
     """List the players of a game: its levels, those of its sources, random play, and a default."""
     perfect = default if default in EQUILIBRIUM else "optimal"
-    levels = [perfect if level.name == "optimal" else level.name for level in LEVELS]
+    levels = [perfect if level == PERFECT else level.name for level in levels_of(game)]
     own = [name for name in registered_policies(game.name) if "<" not in name]
     return [player(game, name) for name in dict.fromkeys([*levels, *own, "random", default])]
 

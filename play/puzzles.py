@@ -1,8 +1,9 @@
-"""Puzzles: "find the best move" in positions where a player errs.
+"""Puzzles: "find the best move" in positions where a player errs, or that perfect players meet.
 
 A puzzle is a position in which a policy, or a person, often errs. Positions are drawn in proportion
 to the payoff that the decision costs the policy per game (the loss times the occupancy,
-``Score.blunders``). The level of a puzzle follows from the exact values of its moves. Let n be the
+``Score.blunders``). Games whose policies would fill too large a table have puzzles from a number of
+games between perfect players instead, all decisions alike. The level of a puzzle follows from the exact values of its moves. Let n be the
 number of legal moves and g the loss of the best move that is not optimal (``Advice.share``):
 
     easy      n <= 8 and g >= 0.15    every other move is a blunder
@@ -17,18 +18,20 @@ import numpy as np
 
 from ..baselines import PolicyLike, Task, is_policy_name, score
 from ..baselines.advice import THRESHOLDS, Advice, advice_at, is_decision, made_of
-from ..baselines.policies.names import registered_policies
+from ..baselines.policies.names import STRENGTH, registered_policies
 from ..core import Game, InputError, present
-from ..core.words import YOU
+from ..core.words import YOU, listed
 from ..envs.drawing.scene import Scene, names_of, scene_at
 from .coach import unit_of
-from .levels import player, policy_of
+from .levels import PERFECT, levels_of, player, policy_of
+from .session import Session
 from .statistics import KeptGame, path_of_games, read_games
 
 LEVELS = ("easy", "medium", "hard")
 FEW = 8  # largest number of moves in an easy position
 MOST_MISTAKES = 500  # puzzles are drawn from this number of a policy's costliest decisions
 ANY = "any"
+GAMES = 30  # number of games between perfect players
 OWN = "own"  # stands for puzzles from the costliest moves of the user's own games
 
 
@@ -67,22 +70,41 @@ def level_of(advice: Iterable[Advice]) -> str:
     return "easy" if second >= THRESHOLDS["blunder"] and len(moves) <= FEW else "medium"
 
 
-def erring(game: type[Game] | Game) -> str:
-    """Return the name of the policy whose mistakes make a game's puzzles by default.
+def sources(game: Game) -> list[str]:
+    """List the players whose mistakes make a game's puzzles, the default first.
 
-    It is a rule of thumb if the game has one, else a beginner.
+    These are rules of thumb, levels and random play, or perfect players where those are too large.
     """
-    rules = (name for name in registered_policies(game.name) if "<" not in name)
-    return next(rules, "strength:0.25")
+    rules = [name for name in registered_policies(game.name) if "<" not in name]
+    levels = [level.name for level in levels_of(game) if level != PERFECT]
+    return [*rules, *levels, "random"] if levels else [*rules, PERFECT.name]
+
+
+def decisions_met(game: Game, seed: int) -> list[Mistake]:
+    """List the decisions in some games between perfect players, each at the same cost."""
+    tasks, found = _tasks(game), []
+    for number in range(GAMES):
+        session = Session(tasks[number % len(tasks)], seed * GAMES + number)
+        while session.choices:
+            advice, seen = session.advice(), tuple(session.observation.tolist())
+            if is_decision(advice):
+                found.append(
+                    Mistake(session.task, seen, 1.0, "Perfect players meet this position.")
+                )
+            session.move(min(advice, key=lambda one: one.cost).choice.action)
+    return found
+
+
+def _tasks(game: Game) -> list[Task]:
+    seats = 1 if game.has_cycles else game.num_players  # with cycles, seats take turns to begin
+    return [Task(game, seat) for seat in range(seats)]
 
 
 def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:
     """List the costliest decisions of a policy, by its name for people, against perfect players."""
-    seats = 1 if game.has_cycles else game.num_players  # with cycles, seats take turns to begin
-    tasks = [Task(game, seat) for seat in range(seats)]
     return [
         Mistake(task, one.observation, one.cost, f'"{name}" {one.move} here.')
-        for task in tasks
+        for task in _tasks(game)
         for one in score(policy, task).blunders(MOST_MISTAKES)
     ]
 
@@ -157,12 +179,15 @@ class Practice:
 
 
 def practice_of(game: Game, of: str, level: str, seed: int) -> Practice:
-    """Return puzzles from the mistakes of a policy (by default ``erring``), or the user's own."""
-    if of == OWN:
+    """Return puzzles of a policy (by default the first of ``sources``), or the user's own."""
+    name = policy_of(of or sources(game)[0])
+    if name == OWN:
         found = own_mistakes(game, read_games(path_of_games())[0])
+    elif name == PERFECT.name and name in sources(game):
+        found = decisions_met(game, seed)
     else:
-        name = policy_of(of or erring(game))
-        if not is_policy_name(game, name):
-            raise InputError(f"of must be {OWN} or the name of a policy, got {name[:50]!r}")
+        known = listed([*sources(game), OWN])
+        if not is_policy_name(game, name) or name.startswith(STRENGTH) and not levels_of(game)[1:]:
+            raise InputError(f"of must be one of {known}, got {name[:50]!r}")
         found = mistakes_of(name, game, player(game, name).title)
     return Practice(game, puzzles(found, level, seed))

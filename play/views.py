@@ -20,8 +20,8 @@ from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
 from . import coach
-from .levels import PERSON, Agent, players, policy_of, rivals
-from .puzzles import Practice, erring, level_of
+from .levels import PERSON, Agent, player, players, policy_of, rivals
+from .puzzles import Practice, level_of, sources
 from .record import GameRecord
 from .session import Session
 from .text import kept, rules, written
@@ -97,8 +97,8 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         "title": shown.title,
         "players": default.num_players,
         "for_two": dict(shown.made_for_two) if default.num_players == 1 else {},
-        "opponents": [vars(one) for one in [*players(kind, against), PERSON]],
-        "errs": erring(kind),
+        "opponents": [vars(one) for one in [*players(default, against), PERSON]],
+        "puzzles": [vars(player(default, name)) for name in sources(default)],
         "against": against,
         "seat": seat,
         "keywords": fields(kind, shown, given),

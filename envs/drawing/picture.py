@@ -165,7 +165,8 @@ def is_card(row: Row) -> bool:
 def _bands(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Yield what stands side by side: the columns of a card, and every other row by itself."""
     for card, found in groupby(rows, is_card):
-        yield from [[*found]] if card else ([row] for row in found)
+        each = list(found)
+        yield from [each] if card else ([row] for row in each)
 
 
 def _part(band: list[Row], page: Page) -> float:

@@ -34,14 +34,13 @@ function fillForm(setup) {
   if (level) form.elements.level.value = level;
 }
 
-// List the players who err: all but perfect ones.
+// List the players whose decisions are asked.
 function showPlayers(of) {
   const game = games.find(({ name }) => name === form.elements.game.value);
-  const players = game.opponents.filter(({ name }) => !["person", "optimal", "equilibrium"].includes(name));
   form.elements.of.replaceChildren(
-    ...players.map(({ name, title }) => element("option", { value: name }, title)),
+    ...game.puzzles.map(({ name, title }) => element("option", { value: name }, title)),
     element("option", { value: OWN }, "you"));
-  form.elements.of.value = of ?? game.errs;
+  if (of) form.elements.of.value = of;
   if (form.elements.of.value === OWN) form.elements.level.value = "any";
 }
 

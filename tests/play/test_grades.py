@@ -112,7 +112,7 @@ def test_the_strength_of_a_player_is_the_exact_value_against_perfect_players():
 
 def test_every_player_of_every_game_has_a_name_and_a_line():
     for game in GAMES.values():
-        found = players(game, game.default_opponent)
+        found = players(game(), game.default_opponent)
         assert game.default_opponent in [one.name for one in found]
         assert len({one.title for one in found}) == len(found)
         assert all(one.about.endswith(".") for one in found)

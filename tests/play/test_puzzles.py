@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, solve
 from exactdice.baselines.advice import Advice, Choice
-from exactdice.core import WriteError
-from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore
-from exactdice.play import puzzles, statistics
+from exactdice.core import SizeError, WriteError
+from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore, ShutTheBox, Yahtzee
+from exactdice.play import levels, puzzles, statistics
 from exactdice.play.puzzles import ANY, LEVELS, Practice, mistakes_of
 from exactdice.play.record import GameRecord
 from exactdice.play.statistics import figures, keep, kept_game, read_games
@@ -83,10 +83,33 @@ def test_the_first_answer_counts_and_the_score_is_exact(found):
 
 
 def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_in_turn():
-    names = [puzzles.erring(game) for game in (Greed, LowestScore, FourTwoOneMatch)]
-    assert names == ["if_else", "only3s", "transfer"]
+    games = Greed(), LowestScore(), FourTwoOneMatch(), ShutTheBox(), Yahtzee()
+    names = [puzzles.sources(game) for game in games]
+    assert [first for first, *_ in names] == [
+        *("if_else", "only3s", "transfer", "strength:0.25", "optimal")
+    ]
+    assert len(names[-1]) == 1  # a level would need 723 GB
     assert puzzles.practice_of(GAME, "", "easy", 1).puzzle.words.startswith('"Rules of thumb" ')
     assert {one.task for one in mistakes_of("random", GAME, "")} == {Task(GAME, 0), Task(GAME, 1)}
+
+
+def test_games_without_levels_have_puzzles_from_games_of_perfect_players(monkeypatch):
+    game = Yahtzee(boxes="ones,sixes")
+    with monkeypatch.context() as patch:
+        patch.setattr(levels, "check_array", check_array_of_nothing)
+        asked = puzzles.practice_of(game, "", ANY, 1).puzzle
+        again = puzzles.practice_of(game, "", ANY, 1).puzzle
+        with pytest.raises(InputError, match="of must be one of optimal and own, got 'strength:"):
+            puzzles.practice_of(game, "beginner", ANY, 1)
+    assert asked.words == "Perfect players meet this position."
+    assert asked.state == again.state
+    met = puzzles.decisions_met(GAME, 3)
+    assert {one.task.seat for one in met} == {0, 1}
+    assert {one.cost for one in met} == {1.0}
+
+
+def check_array_of_nothing(*_):
+    raise SizeError("too large")
 
 
 RECORD = GameRecord("Greed", {"max_score": 20}, "if_else", 3)
