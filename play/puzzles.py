@@ -2,9 +2,10 @@
 
 A puzzle is a position in which a policy, or a person, often errs. Positions are drawn in proportion
 to the payoff that the decision costs the policy per game (the loss times the occupancy,
-``Score.blunders``). Games whose policies would fill too large a table have puzzles from a number of
-games between perfect players instead, all decisions alike. The level of a puzzle follows from the exact values of its moves. Let n be the
-number of legal moves and g the loss of the best move that is not optimal (``Advice.share``):
+``Score.blunders``). Games whose policies would fill too large a table have puzzles from some games
+between perfect players instead, all decisions alike. The level of a puzzle follows from the exact
+values of its moves. Let n be the number of legal moves and g the loss of the best move that is not
+optimal (``Advice.share``):
 
     easy      n <= 8 and g >= 0.15    every other move is a blunder
     hard      g < 0.05                another move is not even a mistake
@@ -187,7 +188,8 @@ def practice_of(game: Game, of: str, level: str, seed: int) -> Practice:
         found = decisions_met(game, seed)
     else:
         known = listed([*sources(game), OWN])
-        if not is_policy_name(game, name) or name.startswith(STRENGTH) and not levels_of(game)[1:]:
+        is_level = name.startswith(STRENGTH)
+        if not is_policy_name(game, name) or (is_level and len(levels_of(game)) == 1):
             raise InputError(f"of must be one of {known}, got {name[:50]!r}")
         found = mistakes_of(name, game, player(game, name).title)
     return Practice(game, puzzles(found, level, seed))

@@ -1,22 +1,32 @@
-"""Games in the browser: a page and a small server, for this machine alone.
+"""Games in the browser: a page and a small server, for this machine alone or for a network.
 
 Other web pages have no access: the server listens on 127.0.0.1 and answers to that name only; it
 takes JSON only, which browsers do not send to other sites without permission; and each game has a
 random name that only its own page knows.
+
+On another address the server answers nobody who has not opened its link. The link holds a random
+token, and leaves it as a cookie, which browsers do not send along from other sites. Hosts may then
+be any numerical addresses: only names can be made to lead here.
 """
 
+import errno
 import logging
 import mimetypes
 import os
+import secrets
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
+from ipaddress import IPv4Address
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from flask import Flask, Response, abort, render_template, request
+import segno
+from flask import Flask, Response, abort, redirect, render_template, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import make_server
 
@@ -33,6 +43,8 @@ from .views import JSON, advice_view, drawn, practice_view, review_view, session
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
+ANYWHERE = "0.0.0.0"  # noqa: S104 - the word for all addresses of this machine
+COOKIE = "exactdice"
 LARGEST_BODY = 10_000  # bytes
 PAGE = Path(__file__).parent / "page"
 PAGES = {"/puzzles": "puzzles.html", "/statistics": "statistics.html"}
@@ -196,20 +208,51 @@ def serve_puzzles(app: Flask, first: GameRecord, progress: Progress) -> None:
     app.add_url_rule("/api/statistics", view_func=statistics_view)
 
 
-def make_app(first: GameRecord, watch: str | None = None) -> Flask:
-    """Create the server's application, with the first game and the policy that moves in it."""
+def guard(app: Flask, token: str) -> None:
+    """Let only those in who may be: this machine's own page or, with a token, those who have it."""
+
+    @app.before_request
+    def only_by_our_name() -> None:
+        """Refuse requests of other sites, even if their name resolves to this machine."""
+        name = request.host.rpartition(":")[0] or request.host
+        if name not in NAMES and request.host not in NAMES and not (token and is_address(name)):
+            abort(403, f"This server answers to {' and '.join(NAMES)} only.")
+        if request.headers.get("Origin") not in (None, f"http://{request.host}"):
+            abort(403, "This server answers to its own page only.")
+        shown = request.cookies.get(COOKIE, "")
+        is_known = secrets.compare_digest(shown.encode(), token.encode())
+        if token and not is_known and request.endpoint != "join":
+            abort(403, "Open this page by the whole link that exactdice play has printed.")
+
+    @app.get("/join/<given>/")
+    @app.get("/join/<given>/<page>")
+    def join(given: str, page: str = "") -> Any:
+        """Let a browser in that has the link; the token leaves the address bar."""
+        if not token or not secrets.compare_digest(given.encode(), token.encode()):
+            abort(403, "This link is an old one: exactdice play prints a new one at each start.")
+        answer = redirect(f"/{page}" if f"/{page}" in PAGES else "/")
+        answer.set_cookie(COOKIE, token, httponly=True, samesite="Strict")
+        return answer
+
+
+def is_address(name: str) -> bool:
+    """Say whether the name of a host is an address in numbers."""
+    with suppress(ValueError):
+        return bool(IPv4Address(name))
+    return False
+
+
+def make_app(first: GameRecord, watch: str | None = None, token: str = "") -> Flask:
+    """Create the server's application, with the first game and the policy that moves in it.
+
+    A token must be shown by each request, except those of an empty one; see the module.
+    """
     app = Flask("exactdice", static_folder=PAGE, static_url_path="/page", template_folder=PAGE)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     mimetypes.add_type("text/javascript", ".js")  # the registry of Windows may have another one
     progress = Progress()
 
-    @app.before_request
-    def only_by_our_name() -> None:
-        """Refuse requests of other sites, even if their name resolves to this machine."""
-        if request.host.rpartition(":")[0] not in NAMES and request.host not in NAMES:
-            abort(403, f"This server answers to {' and '.join(NAMES)} only.")
-        if request.headers.get("Origin") not in (None, f"http://{request.host}"):
-            abort(403, "This server answers to its own page only.")
+    guard(app, token)
 
     @app.after_request
     def with_headers(response: Response) -> Response:
@@ -242,24 +285,56 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     return app
 
 
-def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
+def address_of(host: str) -> str:
+    """Return the address by which other devices reach a host: of all, that of the usual network."""
+    if host != ANYWHERE:
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door, suppress(OSError):
+        door.connect(("192.0.2.1", 9))  # this chooses a network, and sends nothing
+        return str(door.getsockname()[0])
+    return HOST
+
+
+def tell_link(link: str, is_open: bool) -> None:
+    """Print the link and, of a server that others can reach, a QR code and who can."""
+    sys.stdout.write(f"Play at {link} (Ctrl-C ends it)\n")
+    if is_open:
+        if sys.stdout.encoding.lower().startswith("utf"):
+            segno.make(link, micro=False).terminal(compact=True)
+        sys.stdout.write(
+            "A phone in the same network opens it by this code. Whoever has the link can play here "
+            "and see\nyour statistics until Ctrl-C; nothing is encrypted on the way: use it in a "
+            "network that you trust.\n"
+        )
+    sys.stdout.flush()
+
+
+def serve(
+    first: GameRecord, port: int, page: str = "/", watch: str | None = None, host: str = HOST
+) -> None:
     """Serve the games until Ctrl-C, and open a page if there is a screen or BROWSER is set."""
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
+    if not is_address(host):
+        raise InputError(f"host must be an IPv4 address such as {HOST} or {ANYWHERE}, got {host}")
     try:
-        listening = socket.create_server((HOST, port))
+        listening = socket.create_server((host, port))
     except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise InputError(f"host must be an address of this machine, got {host}") from None
         raise InputError(
             f"port must be one that is free, got {port} ({os.strerror(error.errno or 0)}): name "
             "another by --port"
         ) from None
+    is_open = not IPv4Address(host).is_loopback
+    token = secrets.token_urlsafe(16) if is_open else ""
     with listening as door:
         logging.getLogger("werkzeug").setLevel(logging.ERROR)  # no line for each request
-        server = make_server(HOST, port, make_app(first, watch), threaded=True, fd=door.fileno())
-        address = f"http://{HOST}:{port}{page}"
-        sys.stdout.write(f"Play at {address} (Ctrl-C ends it)\n")
-        sys.stdout.flush()
+        app = make_app(first, watch, token)
+        server = make_server(host, port, app, threaded=True, fd=door.fileno())
+        link = f"http://{address_of(host)}:{port}{f'/join/{token}' if token else ''}{page}"
+        tell_link(link, is_open)
         if sys.platform in ("win32", "darwin") or _SCREENS & os.environ.keys():
-            webbrowser.open(address)
+            webbrowser.open(link)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -7,3 +7,13 @@ export function element(name, attributes = {}, ...children) {
 }
 
 export const by = (id) => document.getElementById(id);
+
+// Copy words; a page from another device has no clipboard, as its way there is not encrypted.
+export async function copy(words) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(words);
+  const box = element("textarea", {}, words);
+  document.body.append(box);
+  box.select();
+  document.execCommand("copy");
+  return box.remove();
+}

@@ -3,7 +3,7 @@
 
 import { draw, light, narrow, redraw } from "./board.js";
 import { accountPicture, adviceTable, graded, verdictOf } from "./coach.js";
-import { by, element } from "./element.js";
+import { by, copy, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { reviewPicture } from "./review.js";
 import { ask } from "./server.js";
@@ -412,7 +412,7 @@ by("now").addEventListener("click", () => work(present));
 by("link").addEventListener("click", (event) => {
   event.preventDefault();
   work(async () => {
-    await navigator.clipboard.writeText(by("link").href);
+    await copy(by("link").href);
     by("link").textContent = "Link copied";
   });
 });

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -337,27 +338,61 @@ def test_answers_are_for_our_own_name_alone_and_have_their_types(web):
             assert answer.mimetype == kind  # on every system
 
 
+def test_other_devices_need_the_token_of_the_link():
+    away = {"Host": "192.168.1.7:8421"}
+    assert client().get("/", headers=away).status_code == 403  # a server for this machine alone
+    web = make_app(GREED, None, "secret").test_client()
+    for place in ("/", "/puzzles", "/page/play.js", "/api/setup", "/join/other/", "/join/other/x"):
+        for name in ("localhost", "127.0.0.1:8421", "192.168.1.7:8421", "evil.example"):
+            answer = web.get(place, headers={"Host": name})
+            assert (answer.status_code, "Set-Cookie" in answer.headers) == (403, False), place
+    assert web.post("/api/games", json={}, headers=away).status_code == 403
+    web.set_cookie("exactdice", "other", domain="192.168.1.7")
+    assert web.get("/", headers=away).status_code == 403
+    for page, after in (("", "/"), ("puzzles", "/puzzles"), ("evil.example", "/")):
+        answer = web.get(f"/join/secret/{page}", headers=away)
+        assert (answer.status_code, answer.headers["Location"]) == (302, after)
+    assert "HttpOnly; Path=/; SameSite=Strict" in answer.headers["Set-Cookie"]
+    assert web.get("/", headers=away).status_code == 200
+    assert web.post("/api/games", json={}, headers=away).status_code == 200
+    origin = {"Origin": "http://evil.example"}
+    assert web.get("/", headers={**away, **origin}).status_code == 403
+    web.set_cookie("exactdice", "secret", domain="evil.example")  # only numbers cannot lead here
+    assert web.get("/", headers={"Host": "evil.example"}).status_code == 403
+
+
 def test_a_port_that_is_taken_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port must be one that is free, got {port}"):
             serve(GREED, port)
+    for host, words in (("here", "an IPv4 address"), ("203.0.113.9", "an address of this machine")):
+        with pytest.raises(ValueError, match=f"host must be {words}.*, got {host}"):
+            serve(GREED, port, host=host)
 
 
 @pytest.mark.posix
-def test_the_command_serves_on_this_machine_alone_until_ctrl_c():
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_command_serves_this_machine_or_who_has_the_link_until_ctrl_c(host):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [Path(sys.executable).with_name("exactdice"), "play", "Greed", "--web", "--seed", "1"]
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    quiet = {**os.environ, "BROWSER": "true"}
-    process = subprocess.Popen([*command, "--port", str(port)], text=True, env=quiet, **pipes)
-    assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as page:
+    quiet = {**os.environ, "BROWSER": "true", "PYTHONIOENCODING": "utf-8"}
+    command += ["--port", str(port), "--host", host]
+    process = subprocess.Popen(command, text=True, env=quiet, encoding="utf-8", **pipes)
+    link = re.search(rf"http://[\d.]+:{port}/\S*", process.stdout.readline())[0]
+    assert ("/join/" in link) == (host == "0.0.0.0")
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with opener.open(link, timeout=10) as page:
         assert b"exactdice" in page.read()
+    if host == "0.0.0.0":
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out.strip(), err) == (0, "", "")
+    assert (process.returncode, err) == (0, "")
+    assert ("\N{FULL BLOCK}" in out and "Whoever has the link" in out) == (host == "0.0.0.0")
 
 
 def test_without_flask_the_extra_is_named(refusal, monkeypatch):

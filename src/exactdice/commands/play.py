@@ -43,7 +43,7 @@ class PlayConfig:
     """Saved game to resume; it keeps its own options."""
 
     web: bool = False
-    """Play in the browser, served to this machine alone."""
+    """Play in the browser; the page is served to this machine alone, unless --host says more."""
 
     puzzles: Annotated[
         Literal["easy", "medium", "hard", "any"] | None, tyro.conf.arg(metavar="LEVEL")
@@ -59,6 +59,10 @@ class PlayConfig:
 
     port: int = 8421
     """Port for the browser."""
+
+    host: str = "127.0.0.1"
+    """Address to serve to. 0.0.0.0 lets a phone in the same network open the page: by a link with a
+    secret, and a QR code."""
 
     def __post_init__(self) -> None:
         if self.resume is not None:
@@ -90,7 +94,7 @@ def run_play(options: PlayConfig) -> None:
 
         page = "/statistics" if options.statistics else "/"
         page = f"/puzzles#level={options.puzzles}" if options.puzzles else page
-        serve(record, options.port, page, options.watch)
+        serve(record, options.port, page, options.watch, options.host)
     elif options.puzzles:
         practise(record, options.puzzles)
     elif options.watch is not None:
