@@ -143,6 +143,7 @@ class Presentation(Generic[GameT]):
         groups: the components of an observation that a person gives together.
         verbs: the verbs of ``describe_action`` and ``tell``: each as it follows a player's name,
             and as it follows "you".
+        does: the meaning of a verb as it follows "you", where the coach explains moves by it.
         made_for_two: keyword arguments for two players, if the default game is for one player.
         options: values of keyword arguments that a person may choose, with their meaning in words,
             by keyword.
@@ -152,6 +153,7 @@ class Presentation(Generic[GameT]):
     welcome: ClassVar[str] = ""
     groups: ClassVar[Sequence[Group]] = ()
     verbs: ClassVar[Sequence[tuple[str, str]]] = (("takes", "take"),)
+    does: ClassVar[Mapping[str, str]] = MappingProxyType({})
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     options: ClassVar[Mapping[str, Mapping[Any, str]]] = MappingProxyType({})
 
@@ -173,13 +175,6 @@ class Presentation(Generic[GameT]):
         """
         seen = zip(self.game.observation_names, observation.tolist(), strict=False)
         return ", ".join(f"{name} {number}" for name, number in seen)
-
-    def look_at(self, observation: IntArray) -> str:
-        """Say in sentences what a player should look at before a move; by default nothing.
-
-        The words tell the facts that decide, such as the points that are left, and not the move.
-        """
-        return ""
 
     def describe_action(self, action: int) -> str:
         """Describe an action in words that may follow a player's name: "rolls 12 dice".

@@ -4,18 +4,23 @@ Numbers are rounded to a fixed number of digits before they are subtracted, so t
 add up.
 """
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
 from math import floor
+from operator import and_, or_
 
-from ..baselines.advice import BEST, GOOD, THRESHOLDS, Advice, is_decision, made_of
+from ..baselines.advice import BEST, GOOD, THRESHOLDS, Advice, Choice, is_decision, made_of
 from ..core import Game, present
-from ..core.words import YOU, either, plural, sentence
+from ..core.words import YOU, either, listed, plural, sentence
 from .session import Session
 
 EXACT = Decimal("0.0001")  # the digits of details
 SOME = 3  # moves in a hint, of which one is best
+FEW_SIGNS = 2  # most pieces that a hint names because no better move takes them
 MOST_NAMED = 3  # costliest moves
 ACCURACY = "100 %: nothing given away; 0 %: as much as by random moves in the same positions."
 
@@ -115,23 +120,79 @@ def verdict(advice: Sequence[Advice], action: int, unit: Unit) -> str:
 
 
 def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
-    """Give hints in steps: what to look at, a few moves of which one is best, and the best move."""
-    look = present(session.task.game).look_at(session.observation)
+    """Give hints in steps: a reason, a few moves of which one is best, and the best move.
+
+    The reason is what the better moves have in common: at least ``SOME`` moves, if there are more.
+    """
     if not is_decision(advice):
-        return [*filter(None, [look]), "All moves are worth the same."]
+        return ["All moves are worth the same."]
     sorted_moves = sorted(advice, key=lambda one: one.cost)
     small = sum(one.grade in (BEST, GOOD) for one in advice)
-    few = (
+    steps = [
         f"{small} of {len(advice)} moves {plural(small, 'is', 'are')} good; the worst gives away "
         f"{unit.lost(given_away(advice, sorted_moves[-1].choice.action, unit))}."
-    )
-    steps = [f"{look} {few}".strip()]
+    ]
     if len(advice) > SOME:
+        many = max(small, SOME)
+        choices = [one.choice for one in sorted_moves]
+        does = present(session.task.game).does
+        alike = in_common(choices[:many], choices[many:], session.scene.signs, does)
+        steps[0] += f" The better moves {alike}." if alike else ""
         some = [one.choice.words for one in advice if one in sorted_moves[:SOME]]
         steps.append(f"One of these is best: {either(some)}.")
     best = sorted_moves[0]
     words = either(one.choice.words for one in advice if one.grade == BEST)
     return [*steps, f"Best: {words} ({unit.shown(unit.rounded(best.value))})."]
+
+
+def in_common(
+    better: Sequence[Choice],
+    others: Sequence[Choice],
+    signs: Mapping[int, int | str],
+    does: Mapping[str, str],
+) -> str:
+    """Say what the better moves have in common and some others have not; empty if nothing.
+
+    That is their verb, and the pieces that all of them take or none, or a bound of how many.
+    """
+    verbs = {_verb(one) for one in better}
+    if len(verbs) > 1:
+        return ""
+    (verb,) = verbs
+    alike = [one for one in others if _verb(one) == verb]
+    each, rest = (
+        [Counter(signs[part] for part in one.parts) for one in some] for some in (better, alike)
+    )
+    shared = reduce(and_, each)
+    shunned = reduce(or_, rest, Counter[int | str]()).keys() - reduce(or_, each).keys()
+    if any(shared - one for one in rest):
+        pieces = " ".join([verb, *sorted(map(str, shared.elements()))])
+    elif 0 < len(shunned) <= FEW_SIGNS:
+        pieces = f"do not {verb} {either(sorted(map(str, shunned)))}"
+    else:
+        pieces = _bound(better, alike)
+    kind = does.get(verb, verb) if len(alike) < len(others) else ""
+    return pieces if pieces.startswith(kind) else listed(filter(None, [kind, pieces]))
+
+
+def _verb(choice: Choice) -> str:
+    """Return the words of a move that precede its pieces: "put aside"."""
+    return re.split(r" (?=\d|[A-Z]|nothing)", choice.words)[0]
+
+
+def _bound(better: Sequence[Choice], others: Sequence[Choice]) -> str:
+    """Say how many pieces or dice the better moves take at least or at most, or nothing."""
+    own, rest = (
+        {len(one.parts) or int(next(iter(re.findall(r"\d+", one.words)), 0)): one for one in some}
+        for some in (better, others)
+    )
+    below, above = (sum(test(many) for many in rest) for test in (min(own).__gt__, max(own).__lt__))
+    if not below and not above:
+        return ""
+    which, bound = ("least", min(own)) if below >= above else ("most", max(own))
+    if own[bound].parts:
+        return f"{_verb(own[bound])} at {which} {bound} {plural(bound, 'piece')}"
+    return own[bound].words.replace(str(bound), f"at {which} {bound}", 1)
 
 
 def balance(session: Session, seat: int) -> dict[str, Decimal]:

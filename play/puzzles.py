@@ -32,6 +32,7 @@ LEVELS = ("easy", "medium", "hard")
 FEW = 8  # largest number of moves in an easy position
 MOST_MISTAKES = 500  # puzzles are drawn from this number of a policy's costliest decisions
 ANY = "any"
+DAY = "day"  # stands for the puzzle of the day, of any level
 GAMES = 30  # number of games between perfect players
 OWN = "own"  # stands for puzzles from the costliest moves of the user's own games
 

@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from ..core import InputError, Table, WriteError, present
@@ -10,10 +11,10 @@ from ..core.progress import shown_progress
 from ..core.words import listed, printable, typed
 from .coach import balance_in_words, result, unit_of, verdict
 from .levels import agent_of, rivals
-from .puzzles import Practice, Puzzle, level_of, practice_of
+from .puzzles import ANY, DAY, Practice, Puzzle, level_of, practice_of
 from .record import SEEDS, GameRecord, free_path
 from .statistics import keep, kept_game, path_of_games, statistics_view
-from .text import Screen, possible, rules, told_moves, understand, written
+from .text import Screen, possible, told_moves, understand
 
 PATIENCE = 1.0  # seconds until a long computation is shown
 #: Commands at the question for a move, by the words for them.
@@ -142,9 +143,10 @@ class Terminal:
         """Make the move that a reply means; return whether there is such a move."""
         session = self._session
         try:
-            choice = understand(reply, session.choices, written(session.scene.rows))
+            choice = understand(reply, session.choices, session.scene.signs)
         except InputError as error:
             self._say(str(error))
+            self._screen.board(session.scene.rows)
             return False
         session.move(choice.action)
         return True
@@ -228,10 +230,10 @@ class Terminal:
     def _help(self) -> bool:
         """Print the rules and what can be typed; return False, as the person is to move yet."""
         choices = self._session.choices
-        self._say(rules(self._session.task.game))
+        self._screen.rules(self._session.task.game)
         self._say("Your moves:")
         self._screen.moves(choices, short=False)
-        self._say(f"To move, {possible(choices, written(self._session.scene.rows))}.")
+        self._say(f"To move, {possible(choices, self._session.scene.signs)}.")
         self._say("u takes the last move back: the same move again gets the same dice.")
         self._say("h shows the best moves and what each is worth.")
         self._say("q, or the end of the input, saves the game and leaves.")
@@ -239,13 +241,18 @@ class Terminal:
 
 
 def practise(record: GameRecord, level: str) -> None:
-    """Ask puzzles of a level until the person leaves, from the mistakes of ``record.against``."""
-    screen = Screen()
+    """Ask puzzles of a level until the person leaves, from the mistakes of ``record.against``.
+
+    The level "day" is the puzzle of the day, which the date alone determines, and those after it.
+    """
+    screen, seed = Screen(), record.seed
+    if level == DAY:
+        level, seed = ANY, int(date.today().strftime("%Y%m%d"))
     with shown_progress(PATIENCE):
         game = replace(record, against=None).task.game
-        practice = practice_of(game, record.against or "", level, record.seed)
+        practice = practice_of(game, record.against or "", level, seed)
     screen.say(f"{present(game).title}: find the best move. q leaves.", "bold")
-    screen.say(rules(game))
+    screen.rules(game)
     with suppress(EOFError, KeyboardInterrupt):
         while practice.puzzle is not None:
             if not _answer(practice, practice.puzzle, screen):
@@ -270,9 +277,10 @@ def _answer(practice: Practice, puzzle: Puzzle, screen: Screen) -> bool:
         if reply.strip().casefold() in LEAVE:
             return False
         try:
-            practice.answer(understand(reply, choices, written(rows)).action)
+            practice.answer(understand(reply, choices, puzzle.scene.signs).action)
         except InputError as error:
             screen.say(str(error))
+            screen.board(rows)
     screen.say(verdict(puzzle.advice, practice.tried, unit), "cyan")
     screen.ranking(puzzle.advice, unit)
     screen.say(f"{puzzle.words} {practice.score}")

@@ -131,22 +131,8 @@ def labels(choices: Sequence[Choice]) -> list[str]:
     return list(islice(words, len(choices)))
 
 
-def written(rows: Sequence[Row]) -> dict[int, int | str]:
-    """Return what is on each die or tile that moves can take, by the ``part`` of the piece."""
-    pieces = [piece for row in rows for piece in row.pieces]
-    dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
-    tiles = {tile.part: tile.name or tile.number for tile in pieces if isinstance(tile, Tile)}
-    return {part: sign for part, sign in (dice | tiles).items() if part is not None}
-
-
-def kept(rows: Sequence[Row]) -> list[int]:
-    """Return the dice that a player kept in the roll before, by the ``part`` of each."""
-    pieces = [piece for row in rows for piece in row.pieces if isinstance(piece, Die)]
-    return [die.part for die in pieces if die.kept and die.part is not None]
-
-
 def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> Choice:
-    """Find the move that a reply means: a label, its words, or what is ``written`` on pieces."""
+    """Find the move that a reply means: a label, its words, or the ``signs`` of pieces."""
     said = " ".join(reply[:LONGEST].casefold().split())
     named = dict(zip(labels(choices), choices, strict=True))
     named |= {choice.words.casefold(): choice for choice in choices}
@@ -251,6 +237,14 @@ class Screen:
     def draw(self, line: str, style: str | None = None) -> None:
         """Print a line without wrapping, such as a command to copy."""
         self.console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
+
+    def rules(self, game: Game) -> None:
+        """Print the rules of a game, and what combinations are worth."""
+        self.say(rules(game))
+        worth = present(game).worth_table()
+        width = max((len(words) for words, _ in worth), default=0)
+        for words, each in worth:
+            self.draw(f"  {words:<{width}}  {each}")
 
     def board(self, rows: Sequence[Row]) -> None:
         """Draw a board."""

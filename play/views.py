@@ -24,7 +24,7 @@ from .levels import PERSON, Agent, player, players, policy_of, rivals
 from .puzzles import Practice, level_of, sources
 from .record import GameRecord
 from .session import Session
-from .text import kept, rules, written
+from .text import rules
 
 SWITCH = {True: "yes", False: "no"}
 LOGGED = ("who", "seat", "words", "decided")  # what the page shows of each move
@@ -142,8 +142,8 @@ def board_view(game: Game, film: Sequence[Scene], choices: Sequence[Choice]) -> 
         "rules": rules(game),
         "worth": present(game).worth_table(),
         "film": [drawn(scene) for scene in film],
-        "pieces": written(film[-1].rows) if film else {},
-        "kept": kept(film[-1].rows) if film else [],
+        "pieces": film[-1].signs if film else {},
+        "kept": film[-1].kept if film else [],
         "actions": game.num_actions,
         "choices": [vars(choice) for choice in choices],
     }

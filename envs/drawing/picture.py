@@ -19,6 +19,7 @@ LINE = 22  # height of a line of the foot
 LETTER = 8.3  # width of a letter in the foot
 CARD_LEFT = 100  # left edge of the other pieces on a page with a card: five dice are easy to hit
 EASY, LARGEST = 44, 46  # wanted width of a die or a tile, and its largest side
+NO_DICE = 84  # width of the words where no dice have been rolled
 SMALL = 17  # side of a die in the foot
 FEW_DICE, MOST_DICE = 8, 30  # most dice beside the words of a move, and in a line of their own
 PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
@@ -208,8 +209,9 @@ def _row(band: list[Row], scene: Scene, page: Page, top: float, height: float) -
     else:
         size = min(15, (page.left - 24) / (0.57 * max(1, len(row.label))))
         yield Text(MARGIN + 4, middle, row.label, size, FAINT)
-    if not row.pieces and not row.rolled:
-        yield Text(page.left, middle, "none", 15, FAINT)
+    if not row.pieces:
+        none = Text(page.left, middle, "none", 15, FAINT)
+        yield from _places(page, middle) if row.rolled else [none]
     side = _side(len(row.pieces), page.room, height - 10)
     columns = max(1, int((page.room + side / 5) // (side * 1.2)))
     lines = -(-len(row.pieces) // columns)
@@ -228,6 +230,14 @@ def _row(band: list[Row], scene: Scene, page: Page, top: float, height: float) -
             yield from draw_tokens(piece, row, x, y + side / 2, page.room)
         elif isinstance(piece, Note):
             yield Text(x, y + side / 2, piece.words, 18)
+
+
+def _places(page: Page, middle: float) -> Iterator[Shape]:
+    """Draw places for the dice that a player will roll."""
+    yield Text(page.left, middle, "no dice yet", 13, FAINT)
+    for place in range(int((page.room - NO_DICE) // (EASY + 6))):
+        left = page.left + NO_DICE + place * (EASY + 6)
+        yield Box(left, middle - EASY / 2, EASY, EASY, PAPER, PALE, radius=EASY / 6)
 
 
 def _side(count: int, room: float, height: float) -> float:

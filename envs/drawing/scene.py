@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ...baselines import Task
 from ...baselines.advice import seen_at
-from ...core import Die, Game, Row, present
+from ...core import Die, Game, Row, Tile, present
 from ...core.playing import Played
 from ...core.words import said_of
 
@@ -38,6 +38,21 @@ class Scene:
     events: tuple[Event, ...] = ()  # moves from the agent's last move on, oldest first
     ended: str = ""  # the result in words; empty while the game goes on
     position: str = ""  # the mover's observation, in words
+
+    @property
+    def signs(self) -> dict[int, int | str]:
+        """What is on each die or tile that moves can take, by the ``part`` of the piece."""
+        pieces = [piece for row in self.rows for piece in row.pieces]
+        dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
+        tiles = {tile.part: tile.name or tile.number for tile in pieces if isinstance(tile, Tile)}
+        return {part: sign for part, sign in (dice | tiles).items() if part is not None}
+
+    @property
+    def kept(self) -> list[int]:
+        """The dice that the player kept in the roll before, by the ``part`` of each."""
+        pieces = [piece for row in self.rows for piece in row.pieces]
+        dice = [piece for piece in pieces if isinstance(piece, Die) and piece.kept]
+        return [die.part for die in dice if die.part is not None]
 
     @property
     def words(self) -> str:

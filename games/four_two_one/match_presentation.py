@@ -112,13 +112,6 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
         return f"{phase}, {own} {plural(own, 'token')} to {other}, {cast_now}{to_beat}"
 
     @override
-    def look_at(self, observation: IntArray) -> str:
-        pot = int(observation[0])
-        at_stake = f"{pot} in the pot" if pot else "tokens go from the winner to the loser"
-        turn = self.rounds[0 if pot else 1].look_at(observation[3:])
-        return f"{turn} At stake: {at_stake}."
-
-    @override
     def describe_action(self, action: int) -> str:
         return self.rounds[0].describe_action(action)
 

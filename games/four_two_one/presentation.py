@@ -133,16 +133,6 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         return [int(face) for face in aside if face], [int(face) for face in cast if face]
 
     @override
-    def look_at(self, observation: IntArray) -> str:
-        made, *known = observation[2 * self.game.dice - 1 :].tolist()
-        imposed = known[0] if known else 0
-        left = (imposed or self.game.duration or self.game.casts) - made
-        casts = f"{spelled(left)} {plural(left, 'cast')} {plural(left, 'is', 'are')} left"
-        if imposed:
-            return f"{casts.capitalize()} to beat {self.describe_rank(known[1])}."
-        return f"{casts.capitalize()}. What is sure now, and what can the other dice become?"
-
-    @override
     def describe_action(self, action: int) -> str:
         dice = [
             f"{ordinal(die + 1)} lowest" if die else "lowest" for die in self.game.subsets[action]

@@ -46,19 +46,6 @@ class GreedPresentation(Presentation[Greed]):
         return f"{own} {plural(own, 'point')} to {other}{turn}"
 
     @override
-    def look_at(self, observation: IntArray) -> str:
-        own, other, last = observation.tolist()
-        left, mean = self.game.max_score - own, (self.game.sides + 1) / 2
-        die = f"a die brings {mean:g} on average"
-        if last:
-            least = max(0, other - own)
-            return f"You need at least {least} points for a tie and at most {left}; {die}."
-        return (
-            f"{left} {plural(left, 'point is', 'points are')} left to the limit; {die}. If you "
-            "stop, the other player has one last turn."
-        )
-
-    @override
     def describe_action(self, action: int) -> str:
         return f"rolls {action} {plural(action, 'die', 'dice')}" if action else "stops"
 

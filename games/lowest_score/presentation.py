@@ -55,13 +55,6 @@ class _OfTurns(Presentation[RulesT]):
         """Return the faces rolled, in order of worth."""
         return [int(face) for face in observation[1 : 1 + self.game.dice] if face]
 
-    def look_at_turn(self, kept: int) -> str:
-        """Say what a die is worth that is rolled again."""
-        mean = sum(self.round.worth) / self.game.faces
-        return (
-            f"You have {kept} so far, and a die that is rolled again brings {mean:.3g} on average."
-        )
-
     @override
     def describe_action(self, action: int) -> str:
         return f"keeps the {f'{spelled(action + 1)} lowest dice' if action else 'lowest die'}"
@@ -161,13 +154,6 @@ class LowestScorePresentation(_OfTurns[LowestScore]):
         return f"{turn}, {to_beat}, {to_come(after)}"
 
     @override
-    def look_at(self, observation: IntArray) -> str:
-        kept, best = int(observation[0]), int(observation[1 + self.game.dice])
-        if self.game.objective == "score" or best > self.game.max_score:
-            return self.look_at_turn(kept)
-        return f"{self.look_at_turn(kept)} The total to equal or beat is {best}."
-
-    @override
     def decided(
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
     ) -> str:
@@ -249,15 +235,6 @@ class LowestScoreMatchPresentation(_OfTurns[LowestScoreMatch]):
             to_beat = f"{best}{named[holder]} to {beats}"
         turn = self.describe_turn(observation)
         return f"{so_far}{turn}, {to_beat}, {to_come(after)}"
-
-    @override
-    def look_at(self, observation: IntArray) -> str:
-        *_, best, _, _, _ = observation.tolist()
-        turn = self.look_at_turn(int(observation[0]))
-        if best == self.game.nothing:
-            return turn
-        beats = "equal or beat" if self.game.tie == "last" else "beat"
-        return f"{turn} The total to {beats} is {best}."
 
     @override
     def decided(

@@ -74,14 +74,6 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         return f"open {is_open}, rolled {roll}{to_beat}"
 
     @override
-    def look_at(self, observation: IntArray) -> str:
-        target = int(observation[-1])
-        look = "Which rolls can still be played with the tiles that a move leaves open?"
-        if target > self.game.max_score:
-            return look
-        return f"{look} You win if less than {target} is left open."
-
-    @override
     def describe_action(self, action: int) -> str:
         if not self.game.sets[action]:
             return "closes nothing and ends the turn"

@@ -7,8 +7,20 @@ from types import MappingProxyType
 import numpy as np
 from typing_extensions import override
 
-from ...core import Die, Gauge, Group, IntArray, Layout, Note, Presentation, Row, Tile, presents
-from ...core.presentation import Piece, dice_of
+from ...core import (
+    Die,
+    Gauge,
+    Group,
+    IntArray,
+    Layout,
+    Note,
+    Piece,
+    Presentation,
+    Row,
+    Tile,
+    presents,
+)
+from ...core.presentation import dice_of
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST_POINTS, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
@@ -47,6 +59,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         Group("dice", "dice of face {}", counts=True, is_roll=True),
     )
     verbs = (("keeps", "keep"), ("takes", "take"))
+    does = MappingProxyType({"keep": "roll again", "take": "fill a box"})
     options = MappingProxyType(
         {
             "joker": {
@@ -71,15 +84,8 @@ class YahtzeePresentation(Presentation[Yahtzee]):
             f"You have {turns}. In a turn roll five dice, keep any and roll the others again, up "
             "to twice; then take a box that is open, or take it earlier."
         )
-        above = [box for box in boxes if box < FACES]
-        if above:
-            names = listed(title_of(box) for box in above)
-            yield f"{names} {plural(len(above), 'scores', 'score')} the sum of that face."
-        if sum(MOST_POINTS[box] for box in above) >= ENOUGH:
-            yield f"With {ENOUGH} points or more there, {UPPER_BONUS} more are paid."
-        below = [f"{title_of(box)} scores {WORTH[BOXES[box]]}" for box in boxes if box >= FACES]
-        if below:
-            yield f"{'; '.join(below)}."
+        if sum(MOST_POINTS[box] for box in boxes if box < FACES) >= ENOUGH:
+            yield f"With {ENOUGH} points or more in the upper boxes, {UPPER_BONUS} more are paid."
         if not self.game.bonus:
             yield "Five of a kind are no full house and no straight."
             return
@@ -99,6 +105,13 @@ class YahtzeePresentation(Presentation[Yahtzee]):
             yield "A joker may take any box."
         if len(self.game.chosen) < len(BOXES):
             yield "Boxes that are not played count as filled."
+
+    @override
+    def worth_table(self) -> Sequence[tuple[str, str]]:
+        return [
+            (title_of(box), WORTH.get(BOXES[box], f"the sum of the {BOXES[box]}"))
+            for box in self.game.chosen
+        ]
 
     # ------------------------------------------------------------------ states
 
@@ -125,13 +138,6 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         if len(is_open) <= max(len(filled), MANY):
             return listed(map(title_of, is_open))
         return f"all boxes but {listed(map(title_of, filled))}" if filled else "all boxes"
-
-    @override
-    def look_at(self, observation: IntArray) -> str:
-        upper, _, left = (int(number) for number in observation[len(BOXES) : -FACES])
-        rolls = f"{spelled(left).capitalize()} {plural(left, 'roll')} left"
-        points = f"{upper} of {ENOUGH} upper points for the bonus"
-        return f"Open: {self._open_in_words(observation)}. {rolls}; {points}."
 
     # ------------------------------------------------------------------ moves
 

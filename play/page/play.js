@@ -8,11 +8,12 @@ import { offer, offerAgain } from "./picker.js";
 import { reviewPicture } from "./review.js";
 import { ask } from "./server.js";
 import { closeSheets } from "./sheets.js";
-import { fillSetup, wishOfFile, wishOfLink } from "./setup.js";
+import { fillSetup, showWish, wishOfFile, wishOfLink } from "./setup.js";
 import { goOn, isWorking, once, pause, tell, work } from "./work.js";
 
 const PAUSE = 900; // milliseconds for which another player's move is shown
 const GONE = 410; // the status of an answer about a game that the server does not keep
+const SQUARES = { best: "🟩", good: "🟦", inaccuracy: "🟨", mistake: "🟧", blunder: "🟥" };
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -22,6 +23,7 @@ let verdicts = []; // the coach's verdict on each move so far
 let logged = 0; // number of moves in the log, fewer than all while those of the others are shown
 let hints = null; // the advice on the coming move and the number of hints shown, once one is asked
 let past = null; // the number of moves before the position looked at, and its answer, in a review
+let shared = []; // the result as lines of text
 let playing = false; // whether an agent that is watched moves by itself
 
 // ------------------------------------------------------------------ the server
@@ -56,7 +58,7 @@ function openSetup(open) { // the form is folded on small screens
 
 async function begin(wish) {
   const answer = await ask("/api/games", wish);
-  if (answer.coach && !wish.game) coach(true);
+  if (answer.coach && sessionStorage.getItem("coach") === null) coach(true);
   openSetup(false);
   if (id && !location.hash.includes("=")) history.pushState(null, "", `#${answer.id}`);
   else history.replaceState(null, "", `#${answer.id}`);
@@ -80,6 +82,7 @@ async function arrive() {
     verdicts = [];
     clearAdvice();
     await show(answer, false);
+    showWish(alike(state.seed));
     await recallIf(true);
   } catch (error) {
     if (!error.status) throw error;
@@ -363,17 +366,27 @@ async function showEnd() {
   by("reason").textContent = state.reason;
   idle();
   by("account").replaceChildren();
+  by("share").textContent = "Copy the result";
+  shared = [`${state.title}: ${state.ended}`];
   by("practise").hidden = state.persons.length > 1 || Boolean(state.watched);
   by("practise").href = `/puzzles#${state.practise}`;
   by("again").focus({ preventScroll: true });
   for (const seat of state.persons) {
     if (state.persons.length > 1) by("account").append(element("h2", { class: "who" }, state.names[seat]));
     const review = await inGame(`/review/${seat}`);
+    shared.push(resultInWords(review, seat));
     by("account").append(accountPicture(review), reviewPicture(review, (made) => work(() => look(made)), (made) => work(() => retry(made))));
   }
   await inGame("/keep", {});
   state.counts = false;
   keep();
+}
+
+// Write the accuracy of a person and the grade of each decision, for a message.
+function resultInWords(review, seat) {
+  const who = state.persons.length > 1 ? `${state.names[seat]}: ` : "";
+  const squares = review.steps.map((step) => SQUARES[step.grade] ?? "").join("");
+  return `${who}${review.accuracy ? `accuracy ${review.accuracy} ` : ""}${squares}`;
 }
 
 // -------------------------------------------------------------------- the start
@@ -416,6 +429,10 @@ by("link").addEventListener("click", (event) => {
     by("link").textContent = "Link copied";
   });
 });
+by("share").addEventListener("click", () => work(async () => {
+  await copy([...shared, state.command].join("\n"));
+  by("share").textContent = "Copied";
+}));
 by("load").addEventListener("change", () => work(async () => {
   const [file] = by("load").files;
   by("load").value = "";
@@ -427,7 +444,11 @@ document.addEventListener("keydown", goOn);
 by("welcome").querySelector("button").addEventListener("click", () => { by("how").open = true; });
 
 await work(async () => {
-  coach(Boolean(sessionStorage.getItem("coach")));
+  by("coach").checked = Boolean(sessionStorage.getItem("coach"));
+  idle();
   await arrive();
 });
-ask("/api/setup", undefined, "").then((setup) => fillSetup(setup, (wish) => work(() => begin(wish))), (error) => tell(error.message));
+ask("/api/setup", undefined, "").then((setup) => {
+  fillSetup(setup, (wish) => work(() => begin(wish)));
+  if (state) showWish(alike(state.seed));
+}, (error) => tell(error.message));

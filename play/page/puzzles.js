@@ -21,6 +21,10 @@ let id = ""; // the random name of this run of puzzles
 let state = null;
 let given = {}; // the game of the link that led here, and its keywords
 
+// The puzzle of the day is the first one whose seed is the date (Swedish dates are 2026-11-29), of any level.
+const today = () => new Date().toLocaleDateString("sv").replaceAll("-", "");
+const ofToday = (wish) => (wish.level === "day" ? { ...wish, level: "any", seed: Number(today()) } : wish);
+
 const post = (path, body) => ask(`/api/puzzles${path}`, body);
 
 function fillForm(setup) {
@@ -51,7 +55,7 @@ function wished() {
 }
 
 async function begin(wish) {
-  const answer = await post("", wish);
+  const answer = await post("", ofToday(wish));
   ({ id } = answer);
   by("open").ariaExpanded = false;
   document.querySelector("header").classList.remove("unfolded");
@@ -77,6 +81,8 @@ function show(answer) {
   if (!choices.length) return showNone();
   by("board").hidden = false;
   by("level").textContent = LEVELS[state.level];
+  const isToday = form.elements.level.value === "day" && !state.answered;
+  by("task").textContent = isToday ? "The puzzle of the day: find the best move." : "Find the best move.";
   draw(state.film[0]);
   if (!advice) return offer(state, answerWith);
   return showAnswer(advice);

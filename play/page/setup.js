@@ -54,6 +54,30 @@ function showGame() {
   showAgainst();
 }
 
+// Show in the form the game that is played.
+export function showWish({ game, env = {}, against, seat, watch }) {
+  if (!games.some(({ name }) => name === game)) return;
+  form.elements.game.value = game;
+  showGame();
+  for (const [name, value] of Object.entries(env)) {
+    const field = form.elements[`env ${name}`];
+    if (field) put(field, value);
+  }
+  showSeats();
+  if (seat !== undefined || chosen().players > 1) form.elements.seat.value = seat ?? 0;
+  if (against) put(form.elements.against, against);
+  form.elements.watch.value = watch ?? "";
+  showAgainst();
+}
+
+// Enter a value into a field, or a list, which gets an entry for one that it has not.
+function put(field, value) {
+  if (field.options && ![...field.options].some((one) => one.value === value)) {
+    field.append(element("option", { value }, value));
+  }
+  field.value = value;
+}
+
 // List who may make the moves: the person, or a policy that is watched.
 function showAgents(game) {
   const agents = game.opponents.filter(({ name }) => name !== PERSON);

@@ -7,6 +7,7 @@ import { work } from "./work.js";
 
 const ROWS = 10; // games in a table
 const SPAN = 10; // games in a moving mean
+const POINTS = / points$/; // the heading has the unit, so that the table fits a phone
 
 const noBreak = (words) => words.replaceAll(" ", "\u00a0").replace(/^-/, "\u2212");
 
@@ -54,12 +55,12 @@ const dateOf = (one) => new Date(one.when).toLocaleString(undefined, { dateStyle
 function latest(game) {
   return tableOf(["lost per decision", "accuracy", "luck", "result"], game.series.slice(-ROWS).reverse().map((one) => [
     element("span", {}, element("a", { href: `/#${one.link}` }, dateOf(one)), one.rivals ? ` against ${one.rivals}` : ""),
-    one.words.lost, one.words.accuracy, one.words.luck, one.words.payoff]));
+    ...["lost", "accuracy", "luck", "payoff"].map((name) => one.words[name].replace(POINTS, ""))]));
 }
 
 const section = (game) => element("section", { class: "card" }, element("h2", {}, game.title),
   totals(game), ...(game.series.length > 1 ? [course(game)] : []),
-  element("h3", {}, "Latest games"), latest(game));
+  element("h3", {}, POINTS.test(game.all.lost) ? "Latest games, in points" : "Latest games"), latest(game));
 
 await work(async () => {
   const { games, damaged, file } = await ask("/api/statistics");

@@ -21,7 +21,7 @@ from exactdice.play.coach import steps, unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.session import Session
 from exactdice.play.terminal import play
-from exactdice.play.text import Screen, labels, rules, understand, written
+from exactdice.play.text import Screen, labels, rules, understand
 from small_games import SMALL
 
 COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
@@ -60,7 +60,7 @@ def replies_of(record):
     rng = np.random.default_rng(record.seed)
     session, replies = Session(record.task, record.seed), []
     while session.choices:
-        choices, on = session.choices, written(session.scene.rows)
+        choices, on = session.choices, session.scene.signs
         number = int(rng.integers(len(choices)))
         pieces = " ".join(str(on[part]) for part in choices[number].parts)
         by_pieces = pieces and rng.random() < 0.5

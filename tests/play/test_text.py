@@ -5,12 +5,16 @@ from exactdice.baselines.advice import Choice
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.play.record import GameRecord
-from exactdice.play.text import IN_ASCII, board, labels, told, understand, written
+from exactdice.play.text import IN_ASCII, board, labels, told, understand
 from small_games import SMALL
 
 
 def choice(action, words, *parts):
     return Choice(action, words, parts)
+
+
+def written(rows):
+    return Scene("", rows, "", 0).signs
 
 
 def test_pieces_words_letters_and_numbers_are_understood():
@@ -58,7 +62,7 @@ def test_a_piece_with_a_name_is_meant_by_it_or_by_its_beginning():
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_moves_are_understood_in_words_in_every_game(name):
     session = GameRecord(name, SMALL[name][0], None, 4).session()
-    choices, on = session.choices, written(session.scene.rows)
+    choices, on = session.choices, session.scene.signs
     for one in choices:
         for words in (one.words, one.words.upper(), f"I {one.words}, please"):
             assert understand(words, choices, on) == one

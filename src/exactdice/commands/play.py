@@ -46,10 +46,11 @@ class PlayConfig:
     """Play in the browser; the page is served to this machine alone, unless --host says more."""
 
     puzzles: Annotated[
-        Literal["easy", "medium", "hard", "any"] | None, tyro.conf.arg(metavar="LEVEL")
+        Literal["easy", "medium", "hard", "any", "day"] | None, tyro.conf.arg(metavar="LEVEL")
     ] = None
     """Find the best move in positions that a player gets wrong, the player of --against or the
-    game's usual one; own stands for your own games. LEVEL: easy, medium, hard or any."""
+    game's usual one; own stands for your own games. LEVEL: easy, medium, hard, any, or day for
+    the puzzle of the day."""
 
     statistics: bool = False
     """Show the statistics of your games."""
