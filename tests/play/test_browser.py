@@ -348,6 +348,34 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
     assert "#gone" not in page.url
 
 
+def test_a_link_has_its_game_in_the_form_the_coach_of_the_command_and_a_result_to_share(browser):
+    app = make_app(GameRecord("ShutTheBox", {}, None, 3, coach=True))
+    with serving(app) as address, browser.new_context(reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{address}?game=Greed&max_score=12&against=random&seat=1&seed=3")
+        wait(page)
+        page.wait_for_selector("#setup:not([inert])")
+        fields = {"env max_score": "12", "against": "random", "seat": "1"}
+        assert {name: page.input_value(f"[name='{name}']") for name in fields} == fields
+        assert page.is_checked("#coach")
+        page.uncheck("#coach")
+        page.goto(f"{address}?game=Greed&max_score=12&seed=3")
+        wait(page)
+        assert not page.is_checked("#coach")  # the person's wish comes first
+        while not page.locator("#end").is_visible():
+            choose(page)
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        page.evaluate(
+            "document.execCommand = () => { window.copied = document.activeElement.value; }"
+        )
+        click(page, "#share")
+        assert page.inner_text("#share") == "Copied"
+        result, grades, command = page.evaluate("copied").split("\n")
+        assert result.startswith("Greed: You ")
+        assert re.fullmatch("accuracy .* %.*[\N{LARGE GREEN SQUARE}\N{LARGE RED SQUARE}].*", grades)
+        assert command.startswith("exactdice play Greed --env max_score 12 --seed 3")
+
+
 @pytest.mark.slow
 def test_a_game_outlives_the_server(browser):
     """The port stays bound between the servers, as another process could take it meanwhile."""

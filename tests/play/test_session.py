@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, solve
-from exactdice.baselines.advice import is_decision
+from exactdice.baselines.advice import Choice, is_decision
 from exactdice.core import Die, Gauge, Note, Tile, Tokens
 from exactdice.games import InputError
-from exactdice.play.coach import hints, unit_of
+from exactdice.play.coach import hints, in_common, unit_of
 from exactdice.play.session import Session
 from small_games import SMALL
 
@@ -69,6 +69,33 @@ def test_the_best_advice_is_the_optimum_and_hints_lead_to_it(name, sizes):
         session.move(best.choice.action)
         assert session.advice(before=1) == advice
         assert session.account.given_away == 0
+
+
+KEEPS = [("keep nothing", ()), ("keep 5", (1,)), ("keep 5 5", (1, 2)), ("keep 3 5 5", (0, 1, 2))]
+BOXES = [("take Ones for 0 points", (3,)), ("take Chance for 13 points", (4,))]
+ROLLS = [("stop", ()), *((f"roll {dice} dice", ()) for dice in range(2, 6))]
+
+
+@pytest.mark.parametrize(
+    ("moves", "better", "reason"),
+    [
+        ([*KEEPS, *BOXES], {2, 3}, "roll again and keep 5 5"),
+        ([*KEEPS, *BOXES], {0, 1, 2, 3}, "roll again"),
+        ([*KEEPS, *BOXES], {0, 3, 4}, ""),
+        (KEEPS, {0, 1, 2}, "do not keep 3"),
+        (KEEPS, {1}, "keep 5"),
+        ([*KEEPS, ("keep 3", (0,))], {0, 1, 4}, "keep at most 1 piece"),
+        (BOXES, {1}, "take Chance"),
+        (ROLLS, {2, 3, 4}, "roll at least 3 dice"),
+        (ROLLS, {1, 2}, "roll at most 3 dice"),
+        (ROLLS, {0}, "stop"),
+    ],
+)
+def test_a_hint_says_what_the_better_moves_have_in_common(moves, better, reason):
+    choices = [Choice(number, *move) for number, move in enumerate(moves)]
+    apart = [[one for one in choices if (one.action in better) == good] for good in (True, False)]
+    signs = {0: 3, 1: 5, 2: 5, 3: "Ones", 4: "Chance"}
+    assert in_common(*apart, signs, {"keep": "roll again"}) == reason
 
 
 def test_what_is_not_legal_is_refused_by_name():

@@ -99,6 +99,20 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(prints, 
         assert not list(Path().iterdir())  # nothing to save
 
 
+def test_a_reply_that_is_no_move_shows_the_dice_again(prints):
+    said = prints(lines_of("9", "q"), "LowestScore", "--seed", 3)
+    first, again = said.split("There is no move 9")
+    assert first.count("rolled  ") == again.count("rolled  ") == 1
+
+
+def test_the_puzzle_of_the_day_is_the_same_all_day(prints):
+    asked = {
+        prints(lines_of("q"), "Greed", "--env", "max_score", 30, "--puzzles", "day", "--seed", n)
+        for n in range(2)
+    }
+    assert len(asked) == 1
+
+
 @pytest.mark.usefixtures("own_games")
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_a_game_of_default_size_fits_into_80_columns(prints, name):
