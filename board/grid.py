@@ -92,7 +92,8 @@ class BenchmarkConfig:
             one_of("games", game, track.games)
         if self._ladder is None:  # which has the games
             scored = (name for name, game in GAMES.items() if has_few_states(game()))
-            found["games"] = self.games or (track.games if track else tuple(scored))
+            own = tuple(map(track.place, track.games)) if track else tuple(scored)
+            found["games"] = self.games or own
         found["seeds"] = self.seeds or (track.seeds if track else SEEDS)
         name = self._ladder.name if self._ladder else self.track or "benchmark"
         folder = self.folder or Path("runs", name)
@@ -204,8 +205,11 @@ class TuneConfig:
             )
         if self.games is not None and not self.games:
             raise InputError("games must be one at least, got none")
-        for game in self.games or ():
-            one_of("games", game, self.rules.games)
+        if self.games is not None:
+            games = tuple(find_game(game).name for game in self.games)
+            object.__setattr__(self, "games", games)
+            for game in games:
+                one_of("games", game, self.rules.games)
         folder = self.folder or Path("runs", "tune", f"{self.track}-{self.algorithm}")
         object.__setattr__(self, "folder", folder.absolute())  # the same on every machine
 

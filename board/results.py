@@ -137,7 +137,7 @@ def read_runs(folder: Path) -> list[Run]:
     runs = {run.name: run for run in read_results(folder)}
     runs |= {path.parent.name: _read_folder(path.parent) for path in folder.glob("*/score.json")}
     places = {run.place: find_game(run.place).name for run in runs.values()}
-    games = list(GAMES)
+    games = [*GAMES, *sorted({*places.values()} - {*GAMES})]
     return sorted(runs.values(), key=lambda run: (games.index(places[run.place]), run.order))
 
 

@@ -9,6 +9,7 @@ In self-play moves of both seats count. How many moves a rollout takes is known 
 played: a rollout that passes the end of the track is thrown away.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,8 @@ class Track:
     seeds: int = 5  # of an entry
     #: Keywords of the games that are not played with their defaults, by name.
     keywords: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: The places of the games that are not this package's, such as gym:FrozenLake-v1, by name.
+    places: Mapping[str, str] = field(default_factory=dict)
     #: Whether the agent meets nobody but itself. Then moves of both seats count, and the score of a
     #: run is its exploitability.
     self_play: bool = False
@@ -51,6 +54,10 @@ class Track:
     def marks(self) -> tuple[int, ...]:
         """The moves at which a run is scored."""
         return tuple(self.moves * percent // 100 for percent in PERCENTS)
+
+    def place(self, game: str) -> str:
+        """Return the place of one of its games."""
+        return self.places.get(game, game)
 
     def whole(self, rollout: int) -> int:
         """Return the largest number of moves on this track that is a multiple of ``rollout``.
@@ -81,6 +88,28 @@ class Track:
 
 #: The games of the first tracks.
 SIX = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch")
+#: Environments of Gymnasium and MiniGrid: their places, by the names of their games. CliffWalking
+#: has no limit of moves, and gets that of Taxi.
+_WORLDS = {
+    re.sub(r"\W", "_", place.removeprefix("gym:")): place
+    for place in (
+        *(
+            f"gym:{name}"
+            for name in ("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v4")
+        ),
+        *(
+            f"explore:MiniGrid-{level}-v0"
+            for level in (
+                "Empty-8x8",
+                "LavaGapS5",
+                "SimpleCrossingS9N1",
+                "DoorKey-5x5",
+                "DoorKey-6x6",
+                "FourRooms",
+            )
+        ),
+    )
+}
 _ALL = (
     Track("exactdice-10k", 2, 10_000, SIX, since=1),
     Track("exactdice-100k", 2, 100_000, SIX, since=1),
@@ -94,9 +123,17 @@ _ALL = (
         self_play=True,
         since=1,
     ),
+    Track(
+        "exactdice-grid",
+        2,
+        100_000,
+        tuple(_WORLDS),
+        keywords={"CliffWalking_v1": {"horizon": 200}},
+        places=_WORLDS,
+    ),
 )
 #: The tracks by name.
 TRACKS: Mapping[str, Track] = {track.name: track for track in _ALL}
-#: The tracks that take entries. A certificate has a policy of one seat, and the exploitability of a
-#: track of self-play needs a policy of both.
-OPEN = {name: track for name, track in TRACKS.items() if not track.self_play}
+#: The tracks that take entries. A certificate has a policy of one seat of a game of this package,
+#: and the exploitability of a track of self-play needs a policy of both.
+OPEN = {name: track for name, track in TRACKS.items() if not track.self_play and not track.places}

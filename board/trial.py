@@ -17,7 +17,7 @@ trial before anything is learned from it.
 
 import gc
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -31,8 +31,9 @@ from stable_baselines3.common.callbacks import ConvertCallback
 from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import TrainConfig
 from ..agents.runs.models import DivergedError, build, learn, learning
-from ..baselines import make_task, score, score_self_play
+from ..baselines import score, score_self_play
 from ..core import write_file
+from ..envs import find_game
 from .grid import TuneConfig
 from .strata import nines_of_game
 
@@ -42,9 +43,10 @@ Report = Callable[[int, float], None]
 WORST = -1.0
 
 
-def by_size(games: Sequence[str]) -> list[str]:
-    """Return games in increasing order of their number of states."""
-    return sorted(games, key=lambda game: make_task(game).game.num_states)
+def by_size(config: TuneConfig) -> list[str]:
+    """Return the games of a search in increasing order of their number of states."""
+    place = config.rules.place
+    return sorted(config.chosen_games, key=lambda game: find_game(place(game))().num_states)
 
 
 def bounded_nines(*scores: float) -> float:
@@ -61,7 +63,7 @@ def mean_nines(runs: Iterable[Mapping[str, float]]) -> float:
 def run_of(config: TuneConfig, game: str, conf: Path, seed: int) -> TrainConfig:
     """Return the options of a trial's run in one game, with the hyperparameters of a file."""
     return TrainConfig(
-        game=game,
+        game=config.rules.place(game),
         env=dict(config.rules.keywords.get(game, {})),
         algorithm=config.algorithm,
         track=config.track,
@@ -85,7 +87,7 @@ def run_trial(
     with tempfile.TemporaryDirectory(prefix="exactdice-") as folder:
         conf = Path(folder, "trial.yml")
         write_file(conf, yaml.safe_dump({"default": dict(hyperparameters)}).encode())
-        for game in by_size(config.chosen_games):
+        for game in by_size(config):
             try:
                 last = _train(run_of(config, game, conf, seed), None if found else scored)
             except DivergedError:

@@ -140,7 +140,7 @@ def _begin_with(study: Study, config: TuneConfig) -> None:
     file = config.begin_with
     if file is None:
         return
-    entry = read_file(config.chosen_games[0], file, "begin_with")
+    entry = read_file(config.rules.place(config.chosen_games[0]), file, "begin_with")
     try:
         run_of(config, config.chosen_games[0], file, SEED)
     except InputError as error:
@@ -203,6 +203,8 @@ def _objective(config: TuneConfig, trial: Trial) -> float:
         space = ALGORITHMS[config.algorithm].space
         assert space is not None  # ``TuneConfig`` has checked it
         chosen = {"n_timesteps": moves, **space(trial, moves)}
+        if config.rules.places:  # environments of others have no encodings
+            chosen.pop("env_kwargs", None)
         trial.set_user_attr(CHOSEN, chosen)
     end = 100 * len(config.chosen_games)
 

@@ -94,8 +94,8 @@ class TrainConfig:
     """Project of Weights & Biases that gets the same log."""
 
     diagnose: bool = False
-    """Write exact figures of the critic, the advantages and the exploration into the run folder,
-    and audit the buffer, in at most a tenth of the time."""
+    """Write exact figures of the critic, the advantages and the exploration into the run folder, in
+    at most a tenth of the time."""
 
     run_folder: Place | None = None
     """Folder for the files of the run; it must not exist. Default: runs/<game>-<algorithm>-<n> with
