@@ -103,9 +103,8 @@ _WORLDS = {
                 "Empty-8x8",
                 "LavaGapS5",
                 "SimpleCrossingS9N1",
+                "KeyCorridorS3R1",
                 "DoorKey-5x5",
-                "DoorKey-6x6",
-                "FourRooms",
             )
         ),
     )
