@@ -67,10 +67,9 @@ def loss_maps(scored: Score, found: Sequence[tuple[Map, IntArray]]) -> tuple[lis
     marks: list[dict[tuple[int, int], str]] = [{} for _ in maps]
     lines = ["The costliest cells, with their shares of the regret:"]
     for place, (cost, number, cell) in enumerate(sorted(worst, reverse=True)[:WORST], start=1):
-        inside = maps[number].shows(*cell)
-        marks[number] |= {cell: str(place)} if inside else {}
+        marks[number][cell] = str(place)
         state = int(found[number][1][cell])
-        where = "" if inside else ", not drawn"
+        where = "" if maps[number].shows(*cell) else ", beyond the edge of the map"
         where += "" if scored.costs[state] > MOSTLY * cost else ", most of all"
         lines.append(f"{place}. {100 * (cost / whole):.1f} %{where}: {decision(scored, state)}")
     faint = sum(float(each[each < least].sum()) for each in shown) / whole
@@ -160,8 +159,10 @@ def outcomes(scored: Score) -> Plot:
     payoffs, wins = sorted({*ours, *best}, reverse=True), pays_wins(game)
     gets = f"gets {scored.value:.2f} a game, optimal play {scored.optimum:.2f}"
     if wins:
-        own, other = (100 * law.get(payoffs[0], 0.0) for law in (ours, best))
+        own, other = 100 * scored.value, 100 * scored.optimum
         gets = f"wins {own:.1f} % of games, optimal play {other:.1f} %"
+        if not {*payoffs} <= {0.0, 1.0}:
+            gets = f"earns {own:.1f} % of a win, optimal play {other:.1f} %, ties counted in part"
     panel = Bars(
         title=f"What {name} gets: {present(game).title}",
         x_label="probability",

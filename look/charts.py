@@ -79,7 +79,7 @@ class Map:
     names: Sequence[str] | None = None
     log: bool = False  # whether the colour scale is logarithmic; 0 has no colour then
     below_label: str = "nothing, or below the scale"  # what cells below a logarithmic scale are
-    # A number or a word on some cells, by (row, column).
+    # A number or a word on some cells, by (row, column); a number may stand for a cell outside.
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
     # Rows and columns that are shown; by default those where cells are seen.
     crop: tuple[slice, slice] | None = None

@@ -19,6 +19,7 @@ from matplotlib.colors import (
     ListedColormap,
     LogNorm,
     Normalize,
+    to_rgb,
 )
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -30,9 +31,11 @@ from . import charts
 from .charts import Bars, Lines, Map, Panel, Plot, Points
 
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
+SHADE = "#00000055"  # hatches on light cells
 OUTLINED: Any = {"facecolor": NOTHING, "edgecolor": "black", "linewidth": 0.4}
 NAME = 0.145  # inches of an axis that a name takes
 APART = 0.055  # of the height of an axis between the names of two lines
+MARK = 0.2  # inches between the middles of two numbers on a map
 AROUND = 1.0  # inches of a map beside its cells
 WIDE = 7.2  # inches of a picture: its texts can still be read on a phone
 LETTER = 0.078  # inches of a letter of notes and legends
@@ -85,11 +88,38 @@ def _draw_map(axes: Axes, chart: Map) -> None:
     within_rows, within_columns = chart.window
     axes.set_xlim(within_columns.start - 0.5, within_columns.stop - 0.5)
     axes.set_ylim(within_rows.start - 0.5, within_rows.stop - 0.5)
+    size = 9.0 if len(chart.marks) < charts.FEW else 6.5
+    around = [withStroke(linewidth=size / 3.6, foreground="white")]
+    style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
+    for (row, column), mark, (x, y) in _placed(axes, chart):
+        if (x, y) != (column, row):
+            ends: Any = {"color": "black", "linewidth": 0.7, "scalex": False, "scaley": False}
+            axes.plot([x, column], [y, row], **ends)
+        if not chart.shows(row, column):
+            style["bbox"] = {"facecolor": colours(norm(chart.values[row, column])), "pad": 1.5}
+        axes.text(x, y, mark, color="black", path_effects=around, **style)
+        style.pop("bbox", None)
+
+
+def _placed(axes: Axes, chart: Map) -> Iterator[tuple[tuple[int, int], str, tuple[float, float]]]:
+    """Place words on their cells, and numbers nearby, apart from each other and from the frame."""
+    gridspec = axes.get_gridspec()
+    size = np.array(_size(chart, 1 if gridspec is None else gridspec.ncols)) - AROUND
+    low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
+    turns = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+    ways = [[r * np.cos(turns), r * np.sin(turns)] for r in (0, MARK, 1.5 * MARK, 2 * MARK)]
+    around = np.concatenate([np.transpose(way) for way in ways])  # in inches, the nearest first
+    placed: list[FloatArray] = []
     for (row, column), mark in chart.marks.items():
-        size = 9.0 if len(chart.marks) < charts.FEW else 6.5
-        around = [withStroke(linewidth=size / 3.6, foreground="white")]
-        style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
-        axes.text(column, row, mark, color="black", path_effects=around, **style)
+        at = (np.array([column, row]) - low) / (high - low) * size
+        spots = np.clip(at, MARK / 2, size - MARK / 2) + around
+        free = ((spots >= MARK / 2) & (spots <= size - MARK / 2)).all(axis=1)
+        for other in placed:
+            free &= np.hypot(*(spots - other).T) >= MARK
+        best = spots[free.argmax()] if mark.isdigit() else at
+        placed.append(best)
+        x, y = (best / size * (high - low) + low).tolist()
+        yield (row, column), mark, (column, row) if np.array_equal(best, at) else (x, y)
 
 
 def _add_scale(axes: Axes, chart: Map) -> None:
@@ -116,7 +146,7 @@ def _add_scale(axes: Axes, chart: Map) -> None:
 def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
     """Hatch cells, shape (row, column): dark cells in white, the others in black."""
     strokes = "/" * max(3, cells.shape[1] // 14)  # dense enough for one in a narrow cell
-    for chosen, colour in ((cells & dark, "#ffffffb0"), (cells & ~dark, "#000000b0")):
+    for chosen, colour in ((cells & dark, "#ffffff80"), (cells & ~dark, SHADE)):
         edges = np.diff(chosen.astype(np.int8), axis=1, prepend=0, append=0)
         rows, first = np.nonzero(edges == 1)  # neighbours in a row share a shape
         after = np.nonzero(edges == -1)[1]
@@ -304,14 +334,26 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
         norm, colours = _norm(panel)
         for number, name in enumerate(panel.names or () if panel.has_few_names else ()):
             yield name, Patch(facecolor=colours(norm(number)))
+        faded = np.isfinite(panel.values) & (False if panel.faded is None else panel.faded)
+        veiled = _veiled(colours(norm(panel.values[faded]))) if faded.any() else charts.GREY
         for cells, label, style in (
             (np.isnan(panel.values), panel.missing_label, {"facecolor": charts.GREY}),
-            (panel.faded, panel.faded_label, {"facecolor": charts.GREY, "alpha": charts.VEIL}),
-            (panel.hatched, panel.hatched_label, {**OUTLINED, "hatch": "//////"}),
+            (faded, panel.faded_label, {"facecolor": veiled}),
+            (
+                panel.hatched,
+                panel.hatched_label,
+                {**OUTLINED, "edgecolor": SHADE, "hatch": "//////"},
+            ),
             (panel.below_scale, panel.below_label, OUTLINED),
         ):
             if label and cells is not None and cells[panel.window].any():
                 yield label, Patch(**style)
+
+
+def _veiled(below: FloatArray) -> tuple[float, ...]:
+    """Return the mean of some colours, shape (cell, red green blue alpha), below the veil."""
+    veil = charts.VEIL * np.array(to_rgb(charts.GREY))
+    return tuple(veil + (1 - charts.VEIL) * below[:, :3].mean(axis=0))
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:

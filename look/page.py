@@ -27,6 +27,7 @@ class Element(NamedTuple):
 
     kind: str
     content: Any
+    columns: int = 1  # number of figures side by side
 
 
 #: Links to the headings of a page.
@@ -67,5 +68,5 @@ def section(plot: Plot, name: str) -> Iterator[Element]:
     yield heading(plot.title)
     yield paragraph(plot.caption)
     drawn = {f"{name}-{number}": to_drawing(panel) for number, panel in enumerate(plot.panels)}
-    yield Element("figures", drawn)
+    yield Element("figures", drawn, min(plot.columns, len(drawn)))
     yield from map(paragraph, plot.notes)

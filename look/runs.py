@@ -21,6 +21,7 @@ from .charts import Lines, Panel, Plot, Points, Series
 FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
 #: The game, the agent and the columns of scores of a run.
 Log = tuple[str, str, Mapping[str, FloatArray]]
+LONG = 3  # ratio of the longest run to the shortest from which the axis is logarithmic
 POINTS = 4000  # largest number of states in a plot
 #: Lines of the chart of a run, by title and quantity: names in the legend by column.
 PANELS = {
@@ -55,15 +56,14 @@ def learning(runs: Sequence[Log]) -> Plot:
     agents = [agent for _, agent, _ in runs]
     colours = colours_of(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
-    series = [
-        Series(
-            colour=colours[agent] if alone else place,
-            name=f"{game}: {agent}",
-            x=log["timesteps"] / 1e6,
-            **_gaps(log),
-        )
-        for place, (game, agent, log) in enumerate(runs)
-    ]
+    lengths = [float(log["timesteps"][-1]) for *_, log in runs]
+    is_long = max(lengths) > LONG * min(lengths)  # a logarithmic axis has no place for 0
+    series = []
+    for place, (game, agent, log) in enumerate(runs):
+        shown = {name: of[is_long and not log["timesteps"][0] :] for name, of in log.items()}
+        colour = colours[agent] if alone else place
+        x = shown["timesteps"] / 1e6
+        series.append(Series(colour=colour, name=f"{game}: {agent}", x=x, **_gaps(shown)))
     exact = not any(MARGIN in log for *_, log in runs)
     panel = Lines(
         title="Exact distance to the optimum" if exact else "Distance to the optimum",
@@ -71,6 +71,7 @@ def learning(runs: Sequence[Log]) -> Plot:
         y_label="1 - normalised score (random play: 1)",
         series=series,
         log_y=True,
+        log_x=is_long,
     )
     ends = {line.name: float(line.y[-1]) for line in series}
     near, far = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
@@ -84,7 +85,7 @@ def learning(runs: Sequence[Log]) -> Plot:
     return Plot.of(
         panel,
         f"{told} {'Exact gap' if exact else 'Gap'} to the optimum during training, over "
-        f"the agent's moves; gaps below {FLOOR:g} are drawn at {FLOOR:g}."
+        f"the agent's moves, a run for each line; gaps below {FLOOR:g} are drawn at {FLOOR:g}."
         f"{'' if exact else sampled}",
     )
 

@@ -30,24 +30,26 @@ def best_dice(task: Task) -> Plot:
     """Draw the best number of dice in every state."""
     game, solution = game_of(task, Greed), solve(task)
     dice, worth = solution.policy.actions, solution.values[task.seat]
+    panels = _maps_of_turns(
+        task,
+        dice.astype(np.float64),
+        value_label="dice to roll",
+        whole=True,
+        hatched=solution.optimal.sum(axis=1) > 1,
+        hatched_label="several numbers are best",
+        says=lambda state: (
+            f"{present(game).describe_action(int(dice[state]))} ({worth[state]:.4f})"
+        ),
+    )
+    begin = "" if panels[0].shows(0, 0) else ", which the maps leave out,"
     return Plot(
         title=f"How many dice to roll, M = {game.max_score}, s = {game.sides}",
-        caption=f"At 0 to 0 optimal play {present(game).describe_action(int(dice[0]))}, and the "
-        "fewer the nearer it is to the limit. The best number of dice by both scores"
+        caption=f"At 0 to 0{begin} optimal play {present(game).describe_action(int(dice[0]))}, and "
+        "the fewer the nearer it is to the limit. The best number of dice by both scores"
         f"{_against(task)}, the fewest where several "
         "are best (hatched); 0 means stop. Grey: unreachable states; faded: never reached "
         f"{_in_play(task)}.",
-        panels=_maps_of_turns(
-            task,
-            dice.astype(np.float64),
-            value_label="dice to roll",
-            whole=True,
-            hatched=solution.optimal.sum(axis=1) > 1,
-            hatched_label="several numbers are best",
-            says=lambda state: (
-                f"{present(game).describe_action(int(dice[state]))} ({worth[state]:.4f})"
-            ),
-        ),
+        panels=panels,
     )
 
 

@@ -10,12 +10,13 @@ import pytest
 from exactdice.baselines import LawGame, Task, make_task, prepare, score, solve
 from exactdice.baselines.solving.solver import tour_of
 from exactdice.games import GAMES, InputError, present
-from exactdice.look import agents, plotting
+from exactdice.look import agents, charts, plotting
 from exactdice.look.charts import Bars, Chart, Lines, Map, Plot, Series, named
 from exactdice.look.drawing import MAPS, draw, to_drawing, to_figure
 from exactdice.look.games import greed
 from exactdice.look.page import section
 from exactdice.look.plotting import AGENT_CHARTS, GAME_CHARTS, picture
+from matplotlib.colors import to_rgb
 from small_runs import SMALL_GAMES
 
 SMALL = {**SMALL_GAMES, "Yahtzee": {"boxes": "ones,chance"}}  # so that one of two is left
@@ -185,6 +186,26 @@ def test_a_map_shows_the_part_that_is_met_without_a_cell_far_away():
     assert map_of(np.full((20, 20), np.nan)).window == (slice(0, 20), slice(0, 20))
 
 
+def test_marks_are_apart_and_inside_of_the_frame_and_a_legend_has_the_colours_of_the_picture():
+    values = np.linspace(0, 1, 10_000).reshape(100, 100)
+    near = [(0, 0), (0, 1), (1, 0), (99, 99), (98, 99)]
+    marks = {cell: str(place) for place, cell in enumerate(near)}
+    whole = slice(0, 100), slice(0, 100)
+    drawn = map_of(values, marks=marks, faded=values < 0.5, faded_label="rare", crop=whole)
+    figure = to_figure(Plot.of(drawn, ""))
+    figure.draw_without_rendering()
+    (axes, *_), (legend,) = figure.axes, figure.legends
+    frame = axes.get_window_extent()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == len(axes.lines) == len(near)
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+    assert all(frame.y0 <= box.y0 and box.y1 <= frame.y1 for box in boxes)
+    assert not any(one.overlaps(two) for one, two in itertools.combinations(boxes, 2))
+    veiled = charts.VEIL * np.array(to_rgb(charts.GREY))
+    veiled += (1 - charts.VEIL) * MAPS["sequential"](values[values < 0.5])[:, :3].mean(axis=0)
+    assert legend.get_patches()[0].get_facecolor()[:3] == pytest.approx(veiled)
+
+
 def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path):
     scored = score("if_else", make_task("Greed"))
     shown = agents.mistakes(scored)
@@ -198,14 +219,16 @@ def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path
         f"Of the regret {beyond:.1f} % lie outside of the maps and {faint:.1f} % lie in cells "
         "below a thousandth of it."
     )
-    assert worst[0] == "1. 17.8 %, not drawn: 0 points to 0: rolls 16 dice, best rolls 24 dice"
+    assert worst[0] == (
+        "1. 17.8 %, beyond the edge of the map: 0 points to 0: rolls 16 dice, best rolls 24 dice"
+    )
     costliest = scored.blunders(5)  # each cell of Greed's maps is one state
     for place, (line, blunder) in enumerate(zip(worst, costliest, strict=True), start=1):
         share = 100 * blunder.cost / scored.regret
         assert line.startswith(f"{place}. {share:.1f} %")
         assert f": {blunder.position}: {blunder.move}, best {blunder.best_move}" in line
         own, other, last = blunder.observation
-        assert shown.panels[last].marks.get((other, own)) == (str(place) if place > 1 else None)
+        assert shown.panels[last].marks[other, own] == str(place)
     for panel in shown.panels:  # a cell outside does not set the scale
         assert panel.limits == pytest.approx((scored.regret / 1000, max(map(np.max, parts))))
         assert (panel.seen == (panel.values >= panel.limits[0])).all()
@@ -241,7 +264,7 @@ def test_captions_begin_with_what_one_takes_away():
         "421-laws": "How often a goal is reached: of different faces, three in 23 %, two in 15 %",
         "lowest-score-first": "In 80 % of the first rolls it is best to keep one die only.",
         "policy-greed": '"if_else" takes a best action in 31.7 % of its moves.',
-        "greed-policy": "At 0 to 0 optimal play rolls 24 dice",
+        "greed-policy": "At 0 to 0, which the maps leave out, optimal play rolls 24 dice",
         "greed-value": "The last steps decide: as long as both players have at most 80 points",
     }
     for name, begin in begins.items():
