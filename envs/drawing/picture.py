@@ -125,13 +125,13 @@ def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
         )
         events = tuple(replace(event, dice=()) for event in scene.events)
         scene, page = replace(scene, rows=tuple(own), events=events), replace(page, lines=2)
-    bands = list(_bands(scene.rows))
-    if any(map(is_card, scene.rows)):  # a card leaves little room for words
+    bands, has_card = list(_bands(scene.rows)), any(map(is_card, scene.rows))
+    if has_card:  # it leaves little room for words
         page = replace(page, left=min(page.left, CARD_LEFT), lines=1)
     lines = _foot_lines(scene, page)
     foot = LINE * max(len(lines), page.lines) + 8  # at least, so that moves do not shift the rows
     parts = [_part(band, page) for band in bands]
-    if page.lines == 1:
+    if has_card:
         page = replace(page, height=max(page.height, round(TOP + foot + page.row * sum(parts))))
     height = min(HIGHEST, (page.height - TOP - foot) / max(sum(parts), 1))
     top = TOP + (page.height - TOP - foot - sum(parts) * height) / 2

@@ -113,8 +113,8 @@ def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     page.emulate_media(color_scheme=colours, reduced_motion="reduce")
     page.check("#coach")
     faint_words = Path(__file__).with_name("faint_words.js").read_text()
-    for name in ("ShutTheBox", "FourTwoOne"):
-        step(begin(page, name, seed=4))
+    for name in ("ShutTheBox", "FourTwoOne", "Yahtzee"):
+        step(begin(page, name, seed=4, sizes=SMALL[name][0]))
         assert page.evaluate(faint_words) == []
     paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
@@ -223,6 +223,8 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
         assert page.locator("#board").bounding_box()["height"] < 400, name
         sides = [one.bounding_box() for one in page.locator("rect.open").all()]
         if name == "Yahtzee":
+            labels = [one.get_attribute("aria-label") for one in page.locator("rect.open").all()]
+            assert {words.split()[0] for words in labels} <= {"keep", "take"}
             assert min(min(box["width"], box["height"]) for box in sides) >= 44
     assert page.locator("aside > details[open]").count() == 0
 
