@@ -299,7 +299,7 @@ def tell_link(link: str, is_open: bool) -> None:
     """Print the link and, of a server that others can reach, a QR code and who can."""
     sys.stdout.write(f"Play at {link} (Ctrl-C ends it)\n")
     if is_open:
-        if sys.stdout.encoding.lower().startswith("utf"):
+        if (sys.stdout.encoding or "").lower().startswith("utf"):
             segno.make(link, micro=False).terminal(compact=True)
         sys.stdout.write(
             "A phone in the same network opens it by this code. Whoever has the link can play here "
