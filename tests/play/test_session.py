@@ -204,8 +204,7 @@ def dice_of(session):
 
 def test_a_card_has_the_points_of_its_boxes_and_dice_that_are_kept_stay_where_they_lie():
     task = make_task("Yahtzee", boxes="ones,sixes,yahtzee,chance")
-    taken = {"Ones": 0, "Sixes": 0, "Yahtzee": 0, "Chance": 0}
-    for seed in range(40):
+    for seed in range(10):
         session, rng, filled = Session(task, seed), np.random.default_rng(seed), {}
         while session.choices:
             dice, card = dice_of(session), card_of(session)
@@ -223,12 +222,7 @@ def test_a_card_has_the_points_of_its_boxes_and_dice_that_are_kept_stay_where_th
                 assert sorted(die.part for die in dice_of(session)) == [*range(5)]
             else:
                 name = choice.words.removeprefix("take ").partition(" for ")[0]
-                filled[name], taken[name] = card[name], taken[name] + 1
-                further = 100 * (
-                    filled.get("Yahtzee") == 50
-                    and name != "Yahtzee"
-                    and len({die.face for die in dice}) == 1
-                )
-                assert session.now.paid[0] - before == card[name] + further
+                filled[name] = card[name]
+                assert session.now.paid[0] - before == card[name]
                 assert not any(die.kept for die in dice_of(session)) or session.now.over
-    assert min(taken.values()) > 10
+        assert len(filled) == 4
