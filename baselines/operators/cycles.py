@@ -25,6 +25,14 @@ cut, for which a pass gives T'(h) <= h + t. If t < 1, then 1 / (1 - t) times the
 pass, and times h at the cut, are large enough for the proof. The error of later blocks is added
 once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
 
+*Endless play.* Two players may be able to play on for ever, where nothing is paid. Then N is
+infinite, and T may have more than one fixed point. But T is monotone: c = T(c) is iterated from the
+worst payoff and from the best one, and the value lies between the two, whatever endless play is
+worth (``_between``). Half their distance bounds the error, with the roundings of all passes, each
+of which moves a value by no more than it moves c. If they do not meet, the game is refused. A
+player's choices are those of the iteration from its worst payoff; they change only where another
+action is better, so that they lead to an end.
+
 *Forward*, if visits x of the cut miss r + A' x by some mass, the mass that arrives at the ends of
 the game is wrong by no more than that, as the missing mass ends once.
 """
@@ -32,6 +40,7 @@ the game is wrong by no more than that, as the missing mass ends once.
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,18 +64,21 @@ from ...core import (
     sweeps_of,
 )
 from ...core.blocks import Block, PayoffLaw
+from ...core.game import ListedGame
 from ...core.positions import legal_in
 from ...core.progress import tell
 from ...core.types import Start
 from ..cache import cached
 from .iteration import MOST_ROUNDS, digest_of, policy_iteration
 from .players import Players, no_choices, one_hot
-from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
+from .rounding import LARGEST_ERROR, gamma, largest_payoff, require_precision, upwards, values_error
 
 #: The iteration for a longest stay stops once the t of the docstring of ``cycles`` is at most this.
 MISSING = 2.0**-10
 #: If it ends with a larger t than this, floats cannot tell the stay from an endless one.
 MOST_MISSING = 0.5
+#: Passes after which two bounds of values in which a game may be endless must have met.
+MOST_PASSES = 20_000
 
 
 def longest_stays(law: Sweeps, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
@@ -164,7 +176,13 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     """
     game, arithmetic = players.game, players.arithmetic
     law = players.law
-    stays = longest_stays(law, players.seat, arithmetic)
+    endless: GameError | None = None
+    try:
+        stays = longest_stays(law, players.seat, arithmetic)
+    except GameError as error:
+        if not (game.zero_sum and arithmetic.rounds and isinstance(game, ListedGame)):
+            raise
+        stays, endless = _stays_in_floats(game, players.seat), error
     values = law.values(players.seat, players.repeat, arithmetic)
     blocks, floats = law.blocks(players.seat, arithmetic), _in_floats(players)
     bounds = np.zeros(len(blocks))  # of the error of each block
@@ -180,17 +198,61 @@ def fixed_point(players: Players) -> tuple[Values, float]:
         else:
             guess = np.full(width, sum(game.payoff_range) / 2)
         gains, first = block.gains(values), arithmetic.from_floats(guess)
+        later = bounds[block.successors].max(initial=0.0)
+        if endless and np.isinf(stays[number]):
+            bounds[number] = upwards(later + _between(block, gains, players, values, endless))
+            continue
         residual = solve_block(block, gains, players, values, first)
         if arithmetic.rounds:
             cuts.extend([block.at_cut(values)] if width else [])
-            later = bounds[block.successors].max(initial=0.0)
-            roundings = block.roundings(players.roundings, stays[number])
-            size = largest_payoff(players.range, block.pays_early)
-            missed = values_error(roundings, size) + stays[number] * residual
+            missed = _rounding(block, players, stays[number]) + stays[number] * residual
             bounds[number] = upwards(later + missed)
     bound = float(bounds.max(initial=0.0))
     require_precision(game, bound)
     return values.frozen(), bound
+
+
+def _rounding(block: Block, players: Players, stay: float) -> float:
+    """Bound the roundings of values, given that of the decisions until a block is left."""
+    size = largest_payoff(players.range, block.pays_early)
+    return values_error(block.roundings(players.roundings, stay), size)
+
+
+def _between(
+    block: Block, gains: Any, players: Players, values: Values, refusal: GameError
+) -> float:
+    """Find the values of a block in which players can play on for ever; bound their error."""
+    calls: list[int] = [0]
+    bounds: list[FloatArray] = []
+
+    def decide(stage: Stage, expected: Array, own: int | None = None) -> Array:
+        """Take the best actions; one player takes another one where it is better."""
+        calls[-1] += 1
+        mover, states = stage.seat, stage.states
+        if mover not in players.free:
+            return players.repeat(stage, expected)
+        sign = 1 if mover == players.seat else -1
+        worth = np.where(legal_in(players.game, stage), sign * expected, -np.inf)
+        best = worth.max(axis=1)
+        if mover == own:
+            chosen = players.choices[mover]
+            held = worth[np.arange(len(states)), chosen[states]]
+            better = (chosen[states] < 0) | (best > held + players.tie)
+            chosen[states] = np.where(better, worth.argmax(axis=1), chosen[states])
+        return players.within(sign * best)
+
+    for own, worst in zip((players.seat, 1 - players.seat), players.range, strict=True):
+        before, cut = None, np.full(len(block.groups), worst)
+        while (before is None or (before != cut).any()) and len(calls) < MOST_PASSES:
+            before, cut = cut, block.backward(partial(decide, own=own), gains, cut)
+            calls.append(0)
+        bounds.append(cut)
+    gap = float(np.abs(bounds[1] - bounds[0]).max(initial=0))
+    block.backward(decide, gains, (bounds[0] + bounds[1]) / 2, values)
+    bound = gap + len(calls) * _rounding(block, players, max(calls))
+    if bound > LARGEST_ERROR * largest_payoff(players.range):
+        raise refusal
+    return bound
 
 
 def pass_error(law: Sweeps, seat: int, arithmetic: Arithmetic, decision: int = 0) -> float:

@@ -1,9 +1,9 @@
 """Games of OpenSpiel: positions are found by search, and become a game that is solved exactly.
 
-A state is the player to move and the text of OpenSpiel's state, ``str(state)``. What is seen and
-what may follow must be the same for all histories that lead to it. This is compared whenever a
-state is met again, and in some random games. If it differs, the observation is added to the state,
-then the number of moves so far; and if it still differs, each history is a state.
+A state is the player to move, the text of OpenSpiel's state, ``str(state)``, and the observation.
+What may follow must be the same for all histories that lead to it. This is compared whenever a
+state is met again, and in some random games. If it differs, the number of moves so far is added to
+the state; and if it still differs, each history is a state.
 
 OpenSpiel ends all games within ``max_game_length`` moves, which texts need not show. It can change
 nothing if no game by the moves that were found is longer. Else moves are counted, or the user
@@ -60,8 +60,9 @@ def from_spiel(
             player, or two whose payoffs add up to 0, who move in turn.
         horizon: number of moves, of both players together, after which the game is over and pays
             no more; by default OpenSpiel's own limit.
-        endless: leave out OpenSpiel's own limit of moves. A game of two players must end then with
-            positive probability, whatever they do.
+        endless: leave out OpenSpiel's own limit of moves; endless play pays 0. A game of two
+            players that need not end is solved in floats if its value is the same whatever endless
+            play is worth.
         histories: make a state of each history, for policies that depend on it.
         perfect_information: declare that players see the state, where OpenSpiel says that they may
             not. The optimum is then that of players who see all of it.

@@ -208,14 +208,26 @@ def test_an_unknown_random_play_leaves_the_score(monkeypatch):
         score.save("unknown.npz")
 
 
-def test_two_players_who_need_not_end_are_told_what_to_give():
+@pytest.mark.parametrize(("pays", "value"), [((1, 0), 1), ((1, -1), 1), ((-1, -1), None)])
+def test_two_players_who_need_not_end_have_values_if_they_would(pays, value):
+    """Each may pass for ever, or end the game, which pays the player who does."""
     passing = simple(
         player=lambda self, state: state,
         actions=lambda self, state: [0, 1],
-        outcomes=lambda self, state, act: [(1, 0, 1 - state)] if act else [(1, 1 - state, None)],
+        outcomes=lambda self, state, act: (
+            [(1, 0, 1 - state)] if not act else [(1, pays[state], None)]
+        ),
     )
+    task = exactdice.Task(passing())
+    if value is not None:
+        assert exactdice.solve(task).value == value
+        assert exactdice.score("optimal", task).value == value
+        return
     with pytest.raises(GameError, match="come back for ever .*a horizon, or a gamma below 1"):
-        exactdice.solve(exactdice.Task(passing()))
+        exactdice.solve(task)
+
+
+def test_two_players_must_be_paid_where_no_move_leads_back():
     half = Fraction(1, 2)
     paid = simple(
         player=lambda self, state: state,

@@ -365,6 +365,28 @@ def test_pig_is_played_within_a_limit(monkeypatch):
     assert values[1] == pytest.approx(values[2], abs=1e-12)
 
 
+@pytest.mark.usefixtures("library")
+def test_pig_without_a_limit_has_the_value_that_iteration_finds():
+    """A state is (points, the other's points, points of the turn), to the player who moves."""
+    task, most = from_spiel("pig(winscore=12)", endless=True), 12
+    values = dict.fromkeys(
+        ((own, other, turn) for own in range(most) for other in range(most)
+         for turn in range(most - own + 1)), 0.0)  # fmt: skip
+    for _ in range(100):
+        for own, other, turn in values:
+            end = own + turn >= most
+            hold = 1.0 if end else -values[other, own + turn, 0]
+            after = [values[own, other, min(turn + face, most - own)] for face in range(2, 7)]
+            roll = (sum(after) - values[other, own, 0]) / 6
+            values[own, other, turn] = max(hold, roll)
+    solution = exactdice.solve(task)
+    assert solution.value == pytest.approx(values[0, 0, 0], abs=1e-14)
+    assert solution.error_bound < 1e-10
+    limited = from_spiel("pig(winscore=12)", 300)
+    lost = exactdice.exploitability("random", task)
+    assert lost == pytest.approx(exactdice.exploitability("random", limited), abs=1e-12)
+
+
 @pytest.mark.usefixtures("library", "own_games")
 def test_the_command_line_has_games_of_openspiel():
     found = find_game("spiel:catch(rows=4)")
