@@ -178,31 +178,36 @@ def number_or_text(word: str) -> float | str:
         return float(word) if re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", word) else word
 
 
-def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
-    """Make a mapping from words that alternate between names and values."""
+def _pairs(option: str, value: Callable[[str], Any], what: str, words: list[str]) -> dict[str, Any]:
+    """Make a mapping from words that alternate between names and ``what``."""
     names = words[::2]
     if len(words) % 2:
-        raise InputError(f"{option} must be pairs of a name and a value, got {' '.join(words)}")
+        raise InputError(
+            f"{option} must be pairs of a name and {what}, as in --{option} NAME "
+            f"{what.split()[-1].upper()}, got {' '.join(words)}"
+        )
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise InputError(f"{option} must give each name once, got {', '.join(twice)} again")
     return dict(zip(names, map(value, words[1::2]), strict=True))
 
 
-def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
+def _pairs_of(option: str, value: Callable[[str], Any], what: str = "a value") -> Any:
     """Return the specification by which tyro reads an option with ``_pairs``."""
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs="*",
-        metavar="[NAME VALUE ...]",
-        instance_from_str=partial(_pairs, option, value),
+        metavar=f"[NAME {what.split()[-1].upper()} ...]",
+        instance_from_str=partial(_pairs, option, value, what),
         is_instance=lambda given: isinstance(given, dict),
         str_from_instance=lambda given: [str(word) for pair in given.items() for word in pair],
     )
 
 
-#: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML.
+#: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML,
+#: and the numbers of a script as expressions.
 Keywords = Annotated[dict[str, Any], _pairs_of("env", number_or_text)]
 Changes = Annotated[dict[str, Any], _pairs_of("hyperparams", str)]
+Declared = Annotated[dict[str, str], _pairs_of("declare", str, "an expression")]
 
 
 def task_from_options(game: str, env: Mapping[str, Any]) -> Task:

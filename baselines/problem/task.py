@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from ...core import GAMES, Game, InputError, KeywordError, one_of, present
 from ...core.contract import require_attributes
 from ...core.words import listed, meant, plural
@@ -43,7 +45,7 @@ class Task:
 
     def __init__(self, game: Game, seat: int = 0, opponents: LineUp = "optimal") -> None:
         require_attributes(game)
-        if isinstance(seat, bool) or seat not in range(game.num_players):
+        if isinstance(seat, bool | np.bool_) or seat not in range(game.num_players):
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         others = [other for other in range(game.num_players) if other != seat]
         played = by_seat(opponents, others)

@@ -24,6 +24,7 @@ from ..policies.door import Reading, label
 from ..policies.kinds import Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.networks import FunctionNetwork
+from ..policies.observations import is_viewed
 from ..problem.equilibrium import equilibrium
 from ..problem.problem import Problem, cached_bare, convert, prepare
 from ..problem.task import LineUp, Task, by_seat
@@ -162,7 +163,9 @@ def from_network(
         function: from a batch of observations of ``env``, shape (state, ...), to logits or action
             values of shape (state, action), as an array or a tensor.
         env: an environment of this project, whose encoding and wrappers the observations go
-            through; or a ``Task``, whose observations are integers, shape (state, component).
+            through; or a ``Task``, whose observations are integers, shape (state, component): of a
+            law the state alone, shape (state,), or within a limit the state and the moves so far.
+            An explored environment or a game of OpenSpiel shows its own observations.
         deterministic: whether the legal action of largest preference is taken; if not, actions
             are drawn with probabilities proportional to the exponentials of the preferences.
         masked: whether only legal actions may be chosen. If not, give ``masked=False`` to
@@ -173,8 +176,10 @@ def from_network(
     """
     cure = "one that takes (observations, legal) is a policy without from_network"
     require_arguments(function, "observations", cure)
-    sight = prepare(env).sight
-    show = (lambda observations: observations) if sight is None else sight.show
+    problem = prepare(env)
+    sight, game = problem.sight, problem.game
+    timed = isinstance(env, Task) and not is_viewed(game) and len(game.observation_sizes) > 1
+    show = (lambda observations: observations) if sight is None or timed else sight.show
     return FunctionNetwork(function, show, label(function), deterministic, masked)
 
 

@@ -193,7 +193,8 @@ def _refuse_changes(layer: Any, task: Task) -> None:
         moves = "any number" if longest == np.inf else longest
         raise InputError(
             f"env must not be cut off: TimeLimit ends games after {layer._max_episode_steps} "
-            f"moves of the agent, and {task.game!r} may take {moves}"
+            f"moves of the agent, and {task.game!r} may take {moves}: exactdice.from_P(env, "
+            f"horizon={layer._max_episode_steps}) solves a small game within the limit"
         )
 
 

@@ -197,8 +197,8 @@ def test_truths_are_no_actions_and_no_seats(entry):
     for policy in ({0: entry, **dict.fromkeys(range(1, 242), 0)}, [entry, *[0] * 241]):
         with pytest.raises(ValueError, match="True or False"):
             exactdice.score(policy, TASK)
-    for seat in (2, -1, True):
-        with pytest.raises(ValueError, match=f"seat must be from 0 to 1, got {seat}"):
+    for seat in (2, -1, True, np.True_):
+        with pytest.raises(ValueError, match=f"seat must be from 0 to 1, got {seat!r}"):
             Task(GAME, seat)
 
 

@@ -90,3 +90,13 @@ def test_a_cluster_that_is_not_there_is_named(run, monkeypatch):
     code, _, complaint = run("benchmark", "--folder", "bench", "--backend", "ray")
     assert code == 2
     assert complaint.startswith("error: backend ray must reach a cluster, got: ")
+
+
+def test_a_start_that_times_out_is_a_sentence(run, monkeypatch):
+    def late(**_):
+        raise Exception("The current node timed out during startup.\nMore.")
+
+    monkeypatch.setattr(ray, "init", late)
+    code, _, complaint = run("benchmark", "--folder", "bench", "--backend", "ray")
+    assert code == 2
+    assert "must reach a cluster, got: The current node timed out during startup." in complaint

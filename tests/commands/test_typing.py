@@ -92,6 +92,7 @@ MISTAKES = [
     ("train --hyperparams gamma 1 gamma 0", "hyperparams must give each name"),
     ("train --algorithm qlearning --device cpu:0", "device must be cpu for a ta"),
     ("train --env max_score", "env must be pairs of a name and a value"),
+    ("doctor --declare returns x.py", "--declare NAME EXPRESSION, got returns"),
     ("train --conf .", "conf must be a YAML file, got .: Is a directory"),
     ("benchmark --steps 1.5", "error: steps must be a whole number, got 1.5"),
     ("benchmark --steps many", "got 'many'"),

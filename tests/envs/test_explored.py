@@ -130,6 +130,19 @@ def test_a_limit_may_be_that_of_the_environment_or_of_a_wrapper():
     assert explore(Counting(), horizon=6).game.horizon == 6
 
 
+class RecordVideo(gym.RewardWrapper):
+    """Has the name of a wrapper that keeps a record, and pays twice."""
+
+    def reward(self, reward):
+        return 2 * reward
+
+
+def test_wrappers_that_keep_records_are_known_by_their_package():
+    assert exactdice.solve(explore(RecordVideo(Walk()), horizon=9)).value == 2
+    recorded = gym.wrappers.RecordEpisodeStatistics(Walk())
+    assert exactdice.solve(explore(recorded, horizon=9)).value == 1
+
+
 class Slippery(Walk):
     """One move in four goes nowhere."""
 

@@ -356,6 +356,21 @@ def test_a_task_is_an_environment():
         find_game(LAKE)
 
 
+def test_networks_see_the_moves_so_far_of_a_task_within_a_limit():
+    """The environment shows states alone; a task within a limit shows (state, moves)."""
+    env, shapes = gym.make(LAKE), set()
+
+    def network(seen):
+        shapes.add(seen.shape[1:])
+        return np.tile([0.0, 0.0, 1.0, 0.0], (len(seen), 1))
+
+    tasks = env, exactdice.from_P(env), exactdice.from_P(env, horizon=5)
+    for task, shape in zip(tasks, [(), (), (2,)], strict=True):
+        exactdice.score(exactdice.from_network(network, task), task)
+        assert shapes == {shape}
+        shapes.clear()
+
+
 def test_games_of_ids_are_pickled_and_equal():
     kind = find_game("gym:FrozenLake-v1")
     game = kind(map_name="8x8", horizon=50)

@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 
 from ..agents.runs.config import TrainConfig
-from ..agents.runs.options import TRACKS, GameName, Keywords, environment_from_options
+from ..agents.runs.options import TRACKS, Declared, GameName, Keywords, environment_from_options
 from ..core import InputError, Table, at_least, one_of, write_file
 from ..core.progress import shown_progress
 from ..core.words import plural
@@ -91,7 +91,7 @@ class DoctorConfig(InJson):
     budget: float = 0.1
     """Largest share of the script's time that the doctor may take."""
 
-    declare: Keywords = field(default_factory=dict)
+    declare: Declared = field(default_factory=dict)
     """Numbers that the doctor cannot find, gamma and gae_lambda, or arrays, returns and advantages,
     as expressions of the script's own variables: --declare returns "b_returns[rows]"."""
 
@@ -122,8 +122,7 @@ def run_doctor(options: DoctorConfig) -> int:
     if options.script is None:
         print(Table(["check", "holds if"], [list(row) for row in CHECKS.items()]))
         return 0
-    declared = {name: str(each) for name, each in options.declare.items()}
-    found, code = examine(options.script, options.arguments, options.budget, declared)
+    found, code = examine(options.script, options.arguments, options.budget, options.declare)
     if options.probes:
         gamma = found.facts.get("gamma")
         for name, other in examine_in_probes(
