@@ -9,19 +9,20 @@
 # make site     the documentation as web pages, in build/site
 # make notebooks  run them and keep what they show
 # make notebooks-ui  open them in the browser, with jupyterlab
+# make constraints  list the versions of all extras and groups; versions that are listed stay
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo train test suite jax slow reproduce bench site notebooks notebooks-ui lint
+.PHONY: setup demo train test suite jax slow reproduce bench site notebooks notebooks-ui constraints lint
 
 setup: .venv/installed
 
 # The editable install links files one by one: a new file needs a new install.
 .venv/installed: pyproject.toml constraints.txt .venv/modules
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt setuptools torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools torch
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
-		--editable '.[dev]' --config-settings editable_mode=strict
+		--editable '.[all]' --group dev --config-settings editable_mode=strict
 	touch $@
 
 .venv/modules: FORCE
@@ -89,3 +90,8 @@ notebooks: setup
 notebooks-ui: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'exactdice[notebooks]'
 	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/docs/notebooks/your-first-agent.ipynb
+
+constraints: setup
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev \
+		--no-annotate --no-emit-package exactdice --custom-compile-command "make constraints" \
+		--output-file constraints.txt pyproject.toml

@@ -62,7 +62,7 @@ def test_one_page_alone_installs_from_the_checkout():
     assert found == {"overview.md"}
     text = (ROOT / "docs/overview.md").read_text("utf-8")
     told = set(re.findall(r"pip install '\.\[(\w+)\]'", text))
-    assert told == PROJECT["optional-dependencies"].keys() - {"dev", "docs"}
+    assert told == PROJECT["optional-dependencies"].keys()
 
 
 def test_the_workflows_are_four_and_pin_what_they_use():
