@@ -69,17 +69,14 @@ class SimpleGame(ExplicitGame):
         self.choices = sorted(met) if all(map(is_whole, met)) else met
         if (known := plain(self.gamma)) is None:
             raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
-        waits = [isinstance(state, Waits) for state in self.states]
-        if any(waits) and (self.horizon or known != 1):
+        if (self.horizon or known != 1) and any(isinstance(s, Waits) for s in self.states):
             raise GameError(
                 "player 0 must make the first move within a horizon or with a gamma below 1, and "
                 "start gives states of player 1"
             )
-        pairs = zip(waits, self.states, strict=True)
-        movers = np.array([0 if wait else _player(self, state) for wait, state in pairs])
         names, seen = _observed(self.states)
         listing = Listing(
-            movers,
+            np.array(found.movers),
             seen,
             np.arange(len(found.start)),
             read_start(found.start),
@@ -128,6 +125,7 @@ class Found(NamedTuple):
 
     start: list[Any]  # the probability of each first state, which come first
     states: dict[Any, int]  # the number of each state
+    movers: list[int]  # the player to move in each state
     actions: dict[Any, int]  # that of each action, as they are met
     widths: list[int]  # number of actions of each state
     taken: list[int]  # those actions, (cell,)
@@ -167,12 +165,14 @@ def search(game: Any, size: float = STATE) -> Found:
         first = Waits(state) if _player(game, state) else state
         start[first] = start.get(first, 0) + chance
     states, numbers = list(start), {state: number for number, state in enumerate(start)}
-    found = Found([*start.values()], numbers, {}, [], [], [], [], [], [])
+    found = Found([*start.values()], numbers, [], {}, [], [], [], [], [], [])
     for number, state in enumerate(states):  # which grow as the search goes on
         if number % 64 == 0:
             check_memory("states", len(states), size)
             tell(number, len(states), "states")
-        if isinstance(state, Waits):
+        waits = isinstance(state, Waits)
+        found.movers.append(0 if waits else _player(game, state))
+        if waits:
             own = {action: [(1, 0, state.state)] for action in _actions(game, state.state)[:1]}
         else:
             own = {action: _outcomes(game, state, action) for action in _actions(game, state)}

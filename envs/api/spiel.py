@@ -75,7 +75,9 @@ def from_spiel(
         InputError: if OpenSpiel is missing, or if the game is of another kind.
         SizeError: if there are too many states.
     """
-    return Task(SpielGame(_text_of(game), horizon, endless, histories, perfect_information))
+    if not isinstance(game, str) and not isinstance(game, _library().Game):
+        raise InputError(f"game must be a name or a pyspiel.Game, got {type(game).__name__}")
+    return Task(SpielGame(str(game), horizon, endless, histories, perfect_information))
 
 
 class SpielGame(SimpleGame):
@@ -125,10 +127,6 @@ class SpielGame(SimpleGame):
     @override
     def outcomes(self, state: Any, action: Any) -> Any:
         return self._listed[0].outcomes(state, action)
-
-    @override
-    def player(self, state: Any) -> Any:
-        return self._listed[0].player(state)
 
 
 @presents(SpielGame)
@@ -323,12 +321,6 @@ def _library() -> Any:
     with needing("from_spiel", "'exactdice[spiel]'", InputError):
         import pyspiel
     return pyspiel
-
-
-def _text_of(game: Any) -> str:
-    if not isinstance(game, str) and not isinstance(game, _library().Game):
-        raise InputError(f"game must be a name or a pyspiel.Game, got {type(game).__name__}")
-    return str(game)
 
 
 def _loaded(text: str) -> Any:
