@@ -11,7 +11,7 @@ last layer the game is over.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -38,18 +38,52 @@ from .numbers import rational
 DEEP = 10_000
 
 
-class View:
-    """The observations that an environment shows in the states of a law.
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The pictures that an environment draws of its states, and where the states lie on them.
 
     Attributes:
-        space: its observation space, of Gymnasium.
-        shown: the observation of each state, shape (state, ...); None of dictionaries and texts.
-        actions: names of the actions; empty if they have none.
+        draw: returns the picture of a state, uint8 of shape (height, width, 3).
+        places: right and down, in parts of the picture, shape (state, 2).
+        arrows: the direction in which an action leads, shape (state, action): 0 right, 1 down, 2
+            left, 3 up; -1 if the action does not move the agent.
+        layers: the number of the picture on which each state lies, shape (state,).
+        names: what the states of a picture have in common, by layer.
     """
 
-    def __init__(self, space: Any, shown: Array | None, actions: tuple[str, ...] = ()) -> None:
-        self.space, self.shown, self.actions = space, shown, actions
-        self._told = repr(space), b"" if shown is None else shown.tobytes(), actions
+    draw: Callable[[int], Array]
+    places: FloatArray
+    arrows: IntArray
+    layers: IntArray
+    names: Sequence[str]
+
+
+class View:
+    """The observations that an environment shows in the states of a law, and their names.
+
+    Attributes:
+        space: its observation space, of Gymnasium; None if it shows the numbers of the states.
+        shown: the observation of each state, shape (state, ...); None of dictionaries and texts.
+        actions: names of the actions; empty if they have none.
+        states: names of the states; empty if they have none.
+        frame: the environment's own pictures; None if there are none. A copy in another process
+            has none.
+    """
+
+    def __init__(
+        self,
+        space: Any = None,
+        shown: Array | None = None,
+        actions: tuple[str, ...] = (),
+        states: tuple[str, ...] = (),
+        frame: Frame | None = None,
+    ) -> None:
+        self.space, self.shown, self.actions, self.states = space, shown, actions, states
+        self.frame = frame
+        self._told = repr(space), b"" if shown is None else shown.tobytes(), actions, states
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "frame": None}
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -84,7 +118,7 @@ class ExplicitGame(ListedGame):
             paid, shape (state, action); ``idles`` has the states with such actions, (state,).
         way_out: in such a process, an action of each state with which a game in the long run ends,
             or goes on where nothing is paid, shape (state,).
-        view: what players see in place of the number of a state; None if they see that.
+        view: what players see of a state, and its name; None if they see its number.
     """
 
     view: View | None = None

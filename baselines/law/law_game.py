@@ -50,7 +50,7 @@ class LawGame(ExplicitGame):
         gamma: float = 1.0,  # discount: the chance that the game goes on after a move
         horizon: int | None = None,  # number of moves after which the game is over
         title: str = "a law",  # the name of the game, for people
-        view: View | None = None,  # what is shown in a state; None shows its number
+        view: View | None = None,  # what is shown in a state, and names; None for its number
     ) -> None:
         self.view = view
         self.counts, self.successors, self.chances = counts, successors, chances
@@ -87,6 +87,12 @@ class LawPresentation(Presentation[LawGame]):
     @override
     def words(self) -> str:
         return self.heading
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        names = self.game.view.states if self.game.view else ()
+        words = super().describe(observation)
+        return names[observation[0]] + words[len(f"state {observation[0]}") :] if names else words
 
     @override
     def describe_action(self, action: int) -> str:

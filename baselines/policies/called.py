@@ -16,7 +16,7 @@ preferences, which rounding may break either way, is not mistaken for a differen
 """
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -49,18 +49,27 @@ _WHY = (
 
 
 def function_policy(
-    function: PolicyFunction, check: PolicyCheck, name: str, lazy: bool = False
+    function: Any,
+    check: PolicyCheck,
+    name: str,
+    lazy: bool = False,
+    show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
 ) -> Policy:
-    """Turn a function on (observations, masks) into a policy, whose results are checked.
+    """Turn a function into a policy, whose results are checked.
 
-    A ``lazy`` function may be called later, where its games lead, if the game is large.
+    It takes observations and masks, or one observation alone; ``show`` turns observations of
+    integers into those that it gets. A ``lazy`` function may be called later, where its games
+    lead, if the game is large.
     """
-    single = "of a single observation lambda seen, legal: [policy(one) for one in seen]"
-    network = "for logits or action values exactdice.from_network(policy, env)"
-    cure = f"give lambda seen, legal: policy(seen), for a function {single}, or {network}"
-    require_arguments(function, "observations, legal", cure)
+    single = "one that takes (observation) gets one at a time"
+    cure = f"{single}; for logits or action values give exactdice.from_network(policy, env)"
+    alone = not takes(function, "observations, legal") and takes(function, "observation")
+    if not alone:
+        require_arguments(function, "observations, legal", cure)
     if isinstance(function, NetworkPolicy):
         function = function.kept()
+    elif alone or show is not None:
+        function = _seeing(function, name, show or np.asarray, alone)
     game = check.game
     everywhere = has_few_states(game) and (not lazy or game.num_states <= LARGE)
     policy = CalledPolicy(function, check, name, SHARE if everywhere else 0)
@@ -70,17 +79,47 @@ def function_policy(
     return policy
 
 
+def _seeing(
+    policy: Any, label: str, show: Callable[[IntArray], npt.NDArray[Any]], alone: bool
+) -> PolicyFunction:
+    """Show a function what an environment shows, or the observations one by one."""
+
+    def function(observations: IntArray, legal: BoolArray) -> Any:
+        seen = show(observations)
+        if not alone:
+            return policy(seen, legal)
+        each = seen.tolist() if seen.ndim == 1 else seen
+        try:
+            return [policy(one) for one in each]
+        except Exception as error:  # a function may raise anything
+            raise InputError(
+                f"a callable that takes (observation) gets one, and {label} raised "
+                f"{type(error).__name__}: {error}; one that takes (observations, legal) gets a "
+                "batch, and from_network takes a function of a batch to logits or action values"
+            ) from error
+
+    return function
+
+
 def require_arguments(function: Any, wanted: str, cure: str) -> None:
     """Raise an error unless a function takes as many arguments as the names in ``wanted``."""
+    if not takes(function, wanted):
+        taken = inspect.signature(function, follow_wrapped=False).parameters
+        got = f"got one that takes ({', '.join(taken)})"
+        raise InputError(f"a callable must take ({wanted}), {got}: {cure}")
+
+
+def takes(function: Any, wanted: str) -> bool:
+    """Return whether a function takes as many arguments as the names in ``wanted``."""
     try:
         taken = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):  # one without a signature may take any
-        return
+        return True
     try:
         taken.bind(*wanted.split(", "))
     except TypeError:
-        got = f"got one that takes ({', '.join(taken.parameters)})"
-        raise InputError(f"a callable must take ({wanted}), {got}: {cure}") from None
+        return False
+    return True
 
 
 class CalledPolicy(Policy):

@@ -11,7 +11,6 @@ name, a table or a callable. So this module imports no such library.
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,11 +20,10 @@ from ... import registry
 from ...core import BoolArray, Game, InputError, IntArray
 from ...registry import Places
 from ..law.explicit import ExplicitGame
-from .called import function_policy
-from .kinds import Policy, PolicyFunction, PolicyLike
+from .called import function_policy, takes
+from .kinds import Policy, PolicyLike
 from .names import known_name, policy_names
-from .networks import NetworkPolicy
-from .observations import Sight, is_viewed, sight_of
+from .observations import Sight, shows, sight_of
 from .tabular import NoLawError, PolicyCheck, table_policy
 
 
@@ -89,9 +87,8 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
             show = reading.sight.show if reading.sight else None
             return table_policy(policy, check, name, show)
         if callable(policy) and not isinstance(policy, type):
-            if is_viewed(game) and not isinstance(policy, NetworkPolicy):
-                policy = _shown(policy, reading.sight or sight_of(game))
-            return function_policy(policy, check, name, reading.lazy)
+            show = (reading.sight or sight_of(game)).show if shows(game) else None
+            return function_policy(policy, check, name, reading.lazy, show)
     except NoLawError as error:
         values = "if these are logits or action values, give"
         raise InputError(f"{error}; {values} {_cure(policy, game)}") from None
@@ -102,23 +99,15 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     )
 
 
-def _shown(policy: Any, sight: Sight) -> PolicyFunction:
-    """Show a function what an environment shows, in place of numbers of states."""
-
-    @wraps(policy)
-    def function(observations: IntArray, legal: BoolArray) -> Any:
-        return policy(sight.show(observations), legal)
-
-    return function
-
-
 def _cure(policy: Any, game: Game) -> str:
     """Return code that makes a policy of logits or action values in the form of a policy."""
     if isinstance(game, ExplicitGame) and game.listing.legal.all() and np.ndim(policy) == 2:
         return "policy.argmax(axis=1)"
-    if isinstance(policy, Mapping) and isinstance(next(iter(policy), ()), tuple):
-        values = "policy.get(tuple(one), [0] * env.action_space.n) for one in seen.tolist()"
-        return f"exactdice.from_network(lambda seen: [{values}], env)"
+    alone = callable(policy) and not takes(policy, "observations, legal")
+    keyed = isinstance(policy, Mapping)
+    if alone or (keyed and (shows(game) or isinstance(next(iter(policy), ()), tuple))):
+        values = "lambda seen: [policy(one) for one in seen]" if alone else "policy"
+        return f"exactdice.from_network({values}, env)"
     values = "[policy[state] for state in exactdice.as_task(env).game.encode(seen)]"
     values = "policy(seen, legal)" if callable(policy) else values
     return f"lambda seen, legal: np.where(legal, {values}, -np.inf).argmax(axis=1)"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ...core import Game, InputError, IntArray, sweeps_of
 from ..law.explicit import ExplicitGame, View
+from ..law.law_game import LawGame
 
 #: Gives the integers, shape (component,), of one observation as an environment shows it.
 Reader: TypeAlias = Callable[[Any], IntArray]
@@ -116,9 +117,9 @@ def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
     return state
 
 
-def is_viewed(game: Game) -> bool:
-    """Return whether players see something else than the number of a state."""
-    return isinstance(game, ExplicitGame) and game.view is not None
+def shows(game: Game) -> bool:
+    """Return whether players see what the environment of a law shows, or the number of a state."""
+    return isinstance(game, LawGame) or (isinstance(game, ExplicitGame) and game.view is not None)
 
 
 def sight_of(
@@ -130,7 +131,7 @@ def sight_of(
 ) -> Sight:
     """Return how an environment with a law shows its states."""
     assert isinstance(game, ExplicitGame)
-    if game.view is not None and show is None:
+    if game.view is not None and game.view.space is not None and show is None:
         return Sight(game.view.space, partial(_shown, game.view), True, partial(_seen, game))
     read = partial(changed, names) if names else partial(_state, game)
     space = gym.spaces.Discrete(game.rows) if space is None else space

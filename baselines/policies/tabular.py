@@ -184,14 +184,21 @@ def _entries(
         count = game.rows  # whatever the time
     for batch in batches(own, check.game.num_actions):
         shown = check.game.observe(batch, check.seat)
-        shown = shown if show is None else show(shown)
-        keys = shown.tolist() if shown.ndim == 1 else map(tuple, shown.tolist())
+        seen, shown = shown, shown if show is None else show(shown)
+        if shown.ndim == 1 and isinstance(key, tuple):  # (state,) or (state, moves)
+            shown = seen[:, : len(key)]
+        keys = keys_of(shown)
         timeless = isinstance(game, ExplicitGame) and np.array_equal(shown, batch % game.rows)
         if is_whole(key) and (shown.ndim > 1 or timeless):
             keys = (batch % count).tolist()
         for each in keys:
             entry = table.get(each)
             yield default() if entry is None else entry
+
+
+def keys_of(shown: npt.NDArray[Any]) -> list[Any]:
+    """Give the observations of a batch as keys of a mapping: integers, or tuples."""
+    return shown.tolist() if shown.ndim == 1 else [*map(tuple, shown.tolist())]
 
 
 def first_rows(check: PolicyCheck, laws: bool) -> npt.NDArray[Any]:

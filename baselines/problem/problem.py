@@ -33,13 +33,12 @@ from ...core.positions import states_of
 from ...core.types import Start
 from ...registry import Places
 from ..cache import cached
-from ..law.law_game import LawGame
 from ..operators.cycles import visits
 from ..operators.rounding import gamma, upwards
 from ..policies.door import Reading, packages_of, read_policy
 from ..policies.kinds import Policy, UniformPolicy
 from ..policies.names import EQUILIBRIUM, STRENGTH, read_share, source_policy
-from ..policies.observations import Sight, is_viewed, sight_of
+from ..policies.observations import Sight, shows, sight_of
 from .equilibrium import equilibrium
 from .strength import strength_policy
 from .task import Task
@@ -198,8 +197,7 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     if isinstance(env, Problem):
         return env.task, env.sight
     if isinstance(env, Task):
-        own = isinstance(env.game, LawGame) or is_viewed(env.game)
-        return env, sight_of(env.game) if own else None
+        return env, sight_of(env.game) if shows(env.game) else None
     packages = ["gymnasium"] if isinstance(env, str) else packages_of(env)
     known = next((name for name in packages if name in INSPECTORS), None)
     if known is None:

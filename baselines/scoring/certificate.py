@@ -36,7 +36,7 @@ from ...core.positions import has_few_states, places_in, states_of
 from ...core.words import printable
 from ..policies.called import CalledPolicy
 from ..policies.door import Reading, converted, label
-from ..policies.kinds import PolicyFunction
+from ..policies.kinds import PolicyLike
 from ..policies.names import is_policy_name
 from ..policies.networks import FixedPointNetwork, NetworkPolicy
 from ..policies.tabular import SUM_TOLERANCE
@@ -310,7 +310,7 @@ def in_fixed_point(model: Any, env: Any) -> NetworkPolicy:
     return network.in_fixed_point(task.game)
 
 
-def read_policy(path: Path, game: Game) -> PolicyFunction:
+def read_policy(path: Path, game: Game) -> PolicyLike:
     """Read the policy of a certificate, for the certificate's seat."""
     task, player, _ = opened(path)
     if task.game == game:
@@ -325,18 +325,16 @@ def task_of(path: Path) -> Task:
     return opened(path)[0]
 
 
-def opened(path: Path) -> tuple[Task, PolicyFunction, dict[str, Any]]:
-    """Read the task of a certificate, its policy as a function, and its claims."""
+def opened(path: Path) -> tuple[Task, PolicyLike, dict[str, Any]]:
+    """Read the task of a certificate, its policy, and its claims."""
     policy, claims = read(path)
     with naming(path):
         task = _task(claims)
         return task, _player(path, policy, claims, task), claims
 
 
-def _player(
-    path: Path, policy: npt.NDArray[Any], claims: dict[str, Any], task: Task
-) -> PolicyFunction:
-    """Make a function of a policy's rows, one for each state of the seat, or of a network."""
+def _player(path: Path, policy: npt.NDArray[Any], claims: dict[str, Any], task: Task) -> PolicyLike:
+    """Make a policy of its rows, one for each state of the seat, or of a network."""
     if "network" in claims:
         layers = claims["network"]
         return FixedPointNetwork(
@@ -345,6 +343,8 @@ def _player(
     states = states_of(task.game, task.seat)
     if len(policy) != len(states):
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
+    if len(states) == task.game.num_states:
+        return policy
 
     def play(observations: IntArray, _masks: BoolArray) -> Any:
         rows = places_in(states, task.game.encode(observations))

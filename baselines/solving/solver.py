@@ -5,9 +5,10 @@ payoffs (a win is 1, a tie 1/2, a loss 0, unless the game says otherwise); for a
 opponents move first they are conditional on its getting to move at all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from ..policies.kinds import Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.networks import FunctionNetwork
 from ..policies.observations import is_viewed
+from ..policies.tabular import keys_of
 from ..problem.equilibrium import equilibrium
 from ..problem.problem import Problem, cached_bare, convert, prepare
 from ..problem.task import LineUp, Task, by_seat
@@ -152,16 +154,18 @@ def read_player(policy: Any, problem: Problem, seat: int, reading: Reading) -> P
 
 
 def from_network(
-    function: Callable[[npt.NDArray[Any]], Any],
+    function: Callable[[npt.NDArray[Any]], Any] | Mapping[Any, Any],
     env: Any,
     deterministic: bool = True,
     masked: bool = True,
 ) -> PolicyFunction:
-    """Make a policy from a network of any library.
+    """Make a policy from a network of any library, or from a dictionary of action values.
 
     Args:
         function: from a batch of observations of ``env``, shape (state, ...), to logits or action
-            values of shape (state, action), as an array or a tensor.
+            values of shape (state, action), as an array or a tensor. Where ``env`` shows an
+            integer, the batch has shape (state,). Or a mapping from an observation, an integer or
+            a tuple, to the values of its actions; a ``defaultdict`` has its default for others.
         env: an environment of this project, whose encoding and wrappers the observations go
             through; or a ``Task``, whose observations are integers, shape (state, component): of a
             law the state alone, shape (state,), or within a limit the state and the moves so far.
@@ -175,12 +179,27 @@ def from_network(
         A callable on (observations, masks), which every function here takes for a policy.
     """
     cure = "one that takes (observations, legal) is a policy without from_network"
+    name = label(function)
+    if isinstance(function, Mapping):
+        function = partial(_looked_up, function)
     require_arguments(function, "observations", cure)
     problem = prepare(env)
     sight, game = problem.sight, problem.game
     timed = isinstance(env, Task) and not is_viewed(game) and len(game.observation_sizes) > 1
     show = (lambda observations: observations) if sight is None or timed else sight.show
-    return FunctionNetwork(function, show, label(function), deterministic, masked)
+    return FunctionNetwork(function, show, name, deterministic, masked)
+
+
+def _looked_up(table: Mapping[Any, Any], seen: npt.NDArray[Any]) -> list[Any]:
+    """Return a mapping's entries for a batch of observations."""
+    default = getattr(table, "default_factory", None)
+    keys = keys_of(seen)
+    if default is None and (unknown := [key for key in keys if key not in table]):
+        raise InputError(
+            f"function must have the action values of every observation, got none for "
+            f"{unknown[0]}: a collections.defaultdict has values for all others"
+        )
+    return [table[key] if key in table else default() for key in keys]  # type: ignore[misc]
 
 
 def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:

@@ -7,6 +7,7 @@ import json
 import pickle
 import re
 import sys
+from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
 
@@ -405,3 +406,22 @@ def test_tables_by_state_are_named_and_their_blunders_are_of_states():
         assert sum(blunder.cost for blunder in found) == pytest.approx(score.regret)
         costs = [blunder.cost for blunder in found]
         assert costs == sorted(costs, reverse=True)
+
+
+def test_functions_and_dictionaries_are_shown_the_integer_that_the_environment_shows():
+    env = gym.make("FrozenLake-v1")
+    table = exactdice.solve(env.unwrapped).policy.likeliest(np.arange(16))
+    rows, values = table.tolist(), np.eye(4)[table]
+    wanted = exactdice.score(table, env).value
+    learnt = defaultdict(lambda: np.zeros(4), enumerate(values))
+    for policy in (
+        lambda state: rows[state],
+        lambda seen, legal: table[seen],
+        defaultdict(int, {(state,): action for state, action in enumerate(rows)}),
+        exactdice.from_network(learnt, env),
+        exactdice.from_network(lambda seen: values[seen], env),
+    ):
+        assert exactdice.score(policy, env).value == wanted
+        assert exactdice.compare(policy, table, env).gain == 0
+    with pytest.raises(ValueError, match="got none for 1: a collections.defaultdict"):
+        exactdice.score(exactdice.from_network({0: [0, 0, 0, 1]}, env), env)
