@@ -8,6 +8,7 @@ import numpy as np
 
 from ..baselines import Score, score, solve
 from ..baselines.advice import seen_at
+from ..baselines.scoring.blunders import is_timeless
 from ..baselines.scoring.summary import pays_wins, quoted, result, summary
 from ..core import InputError, IntArray, Layout, present
 from ..core.positions import states_of
@@ -133,17 +134,21 @@ def decision(scored: Score, state: int) -> str:
 
 
 def _costliest_states(scored: Score) -> Bars:
-    """Plot the costliest states of a game without a map."""
-    costs = scored.costs
+    """Plot the costliest states of a game without a map; of a law, over all moves so far."""
+    game, costs = scored.task.game, scored.costs
+    if timeless := is_timeless(game):
+        layers = costs.reshape(-1, game.rows)
+        costs, latest = layers.sum(axis=0), layers.argmax(axis=0) * game.rows
     states = np.argsort(-costs, kind="stable")[:BARS]
     states = states[costs[states] > 0]
-    game, seat = scored.task.game, scored.task.seat
+    seen = game.observe(states, scored.task.seat)[:, : 1 if timeless else None]
+    moments = states + latest[states] if timeless else states
     return Bars(
         title="The costliest states",
         x_label="payoff given away per game",
-        labels=[present(game).describe(seen) for seen in game.observe(states, seat)],
+        labels=[present(game).describe(each) for each in seen],
         values=costs[states],
-        words=[decision(scored, int(state)) for state in states],
+        words=[decision(scored, int(state)) for state in moments],
     )
 
 

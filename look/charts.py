@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..baselines import Task
-from ..core import BoolArray, FloatArray, Game, InputError, IntArray
+from ..core import Array, BoolArray, FloatArray, Game, InputError, IntArray
 
 GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
 VEIL = 0.65  # opacity of the veil
@@ -267,7 +267,33 @@ class Points:
         return Spots(self.x, self.y, [self.words(point) for point in range(len(self.x))])
 
 
-Panel: TypeAlias = Map | Lines | Bars | Points
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Marks:
+    """Marks on a picture."""
+
+    title: str  # what the marks show
+    picture: Array  # uint8, (height, width, 3)
+    places: FloatArray  # (mark, 2) right and down, in parts of the picture
+    texts: Sequence[str]  # (mark,) an arrow, or a letter or two
+    costly: BoolArray  # (mark,) which have another colour
+    faded: BoolArray  # (mark,)
+    words: Sequence[str]  # (mark,) what a reader sees when pointing at a mark
+    costly_label: str = "gives something away"
+    faded_label: str = "never met"
+    x_label: str = ""
+
+    @property
+    def at(self) -> FloatArray:
+        """The places in pixels, (mark, 2)."""
+        return self.places * self.picture.shape[1::-1]
+
+    @property
+    def spots(self) -> Spots:
+        """The marks."""
+        return Spots(self.at[:, 0], self.at[:, 1], self.words)
+
+
+Panel: TypeAlias = Map | Lines | Bars | Points | Marks
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,8 +28,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFor
 
 from ..core import BoolArray, FloatArray, make_folder, write_file
 from . import charts
-from .charts import Bars, Lines, Map, Panel, Plot, Points
+from .charts import Bars, Lines, Map, Marks, Panel, Plot, Points
 
+COSTLY = 1  # index of the colour of costly marks
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
 SHADE = "#00000055"  # hatches on light cells
 OUTLINED: Any = {"facecolor": NOTHING, "edgecolor": "black", "linewidth": 0.4}
@@ -40,6 +41,7 @@ AROUND = 1.0  # inches of a map beside its cells
 WIDE = 7.2  # inches of a picture: its texts can still be read on a phone
 LETTER = 0.078  # inches of a letter of notes and legends
 DPI = 180  # pixels for each inch
+NOTEBOOK = 90  # the same in a notebook
 SWATCH = 0.6  # inches of a colour in a legend
 MAPS = {
     "sequential": colormaps["viridis"],
@@ -251,6 +253,15 @@ def to_drawing(panel: Panel) -> Drawing:
     return Drawing(panel.title, str(getattr(panel, "colours", "")), svg, spots)
 
 
+class _Shown(Figure):
+    """A figure that notebooks show, whether or not pyplot has told them how."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png", dpi=NOTEBOOK)
+        return file.getvalue()
+
+
 @rc_context(STYLE)
 def to_figure(plot: Plot) -> Figure:
     """Draw a plot as a figure of matplotlib, which notebooks show and people change."""
@@ -266,7 +277,7 @@ def to_figure(plot: Plot) -> Figure:
     ncols = max(1, int(wide / (SWATCH + LETTER * max(map(len, handles), default=0))))
     lines = notes.count("\n") + title.count("\n") - -len(handles) // ncols
     tall = 0.6 + 0.2 * lines
-    figure = Figure(figsize=(wide, sum(heights) + tall), layout="constrained")
+    figure = _Shown(figsize=(wide, sum(heights) + tall), layout="constrained")
     places = figure.subplots(
         len(rows), columns, squeeze=False, width_ratios=widths, height_ratios=heights
     )
@@ -307,6 +318,9 @@ def _size(panel: Panel, beside: int = 1) -> tuple[float, float]:
     if isinstance(panel, Bars):
         double = 1 if panel.others is None else 1.5
         return WIDE / max(0.9 * beside, 1.2), max(2.4, 0.23 * double * len(panel.labels) + 1.1)
+    if isinstance(panel, Marks):
+        high, across = panel.picture.shape[:2]
+        return wide, 0.5 + wide * high / across
     if not isinstance(panel, Map):
         return wide, (0.65 if isinstance(panel, Lines) else 0.9) * wide
     rows, columns = panel.values.shape
@@ -330,24 +344,36 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
         for number, line in enumerate(panel.series):
             if line.name:
                 yield line.name, Patch(facecolor=line.colour_at(number))
+    elif isinstance(panel, Marks):
+        yield from _legend_of_marks(panel)
     elif isinstance(panel, Map):
-        norm, colours = _norm(panel)
-        for number, name in enumerate(panel.names or () if panel.has_few_names else ()):
-            yield name, Patch(facecolor=colours(norm(number)))
-        faded = np.isfinite(panel.values) & (False if panel.faded is None else panel.faded)
-        veiled = _veiled(colours(norm(panel.values[faded]))) if faded.any() else charts.GREY
-        for cells, label, style in (
-            (np.isnan(panel.values), panel.missing_label, {"facecolor": charts.GREY}),
-            (faded, panel.faded_label, {"facecolor": veiled}),
-            (
-                panel.hatched,
-                panel.hatched_label,
-                {**OUTLINED, "edgecolor": SHADE, "hatch": "//////"},
-            ),
-            (panel.below_scale, panel.below_label, OUTLINED),
-        ):
-            if label and cells is not None and cells[panel.window].any():
-                yield label, Patch(**style)
+        yield from _legend_of_map(panel)
+
+
+def _legend_of_marks(panel: Marks) -> Iterator[tuple[str, Patch]]:
+    """List what marks of another colour, and faded ones, are."""
+    if panel.costly.any():
+        yield panel.costly_label, Patch(facecolor=charts.COLOURS[COSTLY])
+    if panel.faded.any():
+        yield panel.faded_label, Patch(facecolor="black", alpha=1 - charts.VEIL)
+
+
+def _legend_of_map(panel: Map) -> Iterator[tuple[str, Patch]]:
+    """List what named colours and cells outside the colour scale are."""
+    norm, colours = _norm(panel)
+    for number, name in enumerate(panel.names or () if panel.has_few_names else ()):
+        yield name, Patch(facecolor=colours(norm(number)))
+    faded = np.isfinite(panel.values) & (False if panel.faded is None else panel.faded)
+    veiled = _veiled(colours(norm(panel.values[faded]))) if faded.any() else charts.GREY
+    hatched = {**OUTLINED, "edgecolor": SHADE, "hatch": "//////"}
+    for cells, label, style in (
+        (np.isnan(panel.values), panel.missing_label, {"facecolor": charts.GREY}),
+        (faded, panel.faded_label, {"facecolor": veiled}),
+        (panel.hatched, panel.hatched_label, hatched),
+        (panel.below_scale, panel.below_label, OUTLINED),
+    ):
+        if label and cells is not None and cells[panel.window].any():
+            yield label, Patch(**style)
 
 
 def _veiled(below: FloatArray) -> tuple[float, ...]:
@@ -421,10 +447,27 @@ def _draw_points(axes: Axes, chart: Points) -> None:
     axes.grid(alpha=0.3)
 
 
+def _draw_marks(axes: Axes, chart: Marks) -> None:
+    axes.imshow(chart.picture)
+    axes.axis("off")
+    apart = min(np.diff(np.unique(each.round(1))).min(initial=90) for each in chart.at.T)
+    inches = _size(chart, 2)[0] / chart.picture.shape[1]
+    size = min(22.0, max(6.0, 72 * 0.8 * inches * apart))
+    around = [withStroke(linewidth=size / 5, foreground="white")]
+    style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
+    for (x, y), text, costly, faded in zip(
+        chart.at, chart.texts, chart.costly, chart.faded, strict=True
+    ):
+        own: Any = {"color": charts.COLOURS[COSTLY] if costly else "black"}
+        own["alpha"] = 1 - charts.VEIL if faded else 1.0
+        axes.text(x, y, text, path_effects=around, **own, **style)
+
+
 #: What draws a panel, by its class.
 DRAWERS: dict[type[Any], Callable[[Axes, Any], None]] = {
     Map: _draw_map,
     Lines: _draw_lines,
     Bars: _draw_bars,
     Points: _draw_points,
+    Marks: _draw_marks,
 }

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Score, solve
+from ..baselines import LawGame, Score, solve
 from ..baselines.scoring.summary import quoted
 from ..core import Array, BoolArray, Game, InputError, IntArray, present
 from ..core.positions import legal_moves
 from .agents import LEAST, loss_map, loss_maps
 from .charts import FEW, Map, Plot, agent_chart
+from .frames import on_frame
 
 FACETS = 3  # drawn
 JUDGED = 50_000  # states, the most frequent ones, by which the axes are chosen
@@ -49,6 +50,8 @@ class _Choices:
 def policy(scored: Score) -> Plot:
     """Draw an agent's actions by the telling parts of its observation, beside the optimum."""
     choices, game = _Choices(scored), scored.task.game
+    if isinstance(game, LawGame) and game.view and game.view.frame:
+        return on_frame(scored, game.view.frame)
     varying = np.flatnonzero(np.ptp(choices.seen, axis=0)).tolist()
     axes = _telling(choices, varying)
     others = [component for component in varying if component not in axes]

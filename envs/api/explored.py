@@ -27,6 +27,7 @@ from ...baselines.law.explicit import View
 from ...baselines.law.simple import search
 from ...core import InputError
 from ...core.checks import is_whole, require_count
+from .frames import minigrid
 from .given import made, title_of
 from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
 from .wrappers import HARMLESS, LIMIT, place_of
@@ -383,8 +384,11 @@ class _Explorer(Simulator):
             shown = np.stack([np.asarray(state.shown[0]) for state in self.states])
         names = getattr(self.env.unwrapped, "actions", ())
         names = tuple(each.name for each in names) if hasattr(names, "__members__") else ()
+        told: Any = ()
+        if self.key is _of_grid:
+            told = minigrid(self.env.unwrapped, [each.key for each in self.states], names)
         limit = None if self.limit == np.inf else int(self.limit)
-        terms = 1.0, limit, title_of(self.env.unwrapped), View(space, shown, names)
+        terms = 1.0, limit, title_of(self.env.unwrapped), View(space, shown, names, *told)
         return Task(LawGame(*found.law(self.choices), initial, *terms))
 
 

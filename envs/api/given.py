@@ -1,17 +1,19 @@
 """Environments of others whose law is known: their ``P`` makes a game that is solved exactly."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 
 from ...baselines import LawGame, Task
+from ...baselines.law.explicit import View
 from ...baselines.law.law_game import read_law
 from ...baselines.law.numbers import plain
 from ...core import InputError
 from .env import GameEnv
+from .frames import toy_text
 from .vector import GameVectorEnv
 
 #: Arguments of environments that do not change their law.
@@ -31,6 +33,8 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
     rewards: Any = None,
     legal: Any = None,
     title: str | None = None,
+    actions: Sequence[str] = (),
+    states: Sequence[str] = (),
 ) -> Task:
     """Make the task of an agent whose transition law is given; every function here takes it.
 
@@ -47,18 +51,23 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
             next state).
         legal: which actions are legal, shape (state, action); by default all that have an outcome.
         title: name for people.
+        actions: names of the actions, for people; by default those of toy text, or numbers.
+        states: names of the states.
 
     Returns:
-        The task. Its observations are (state,), and with a horizon (state, moves made so far).
+        The task. Its observations are (state,), and with a horizon (state, moves made so far);
+        functions are shown the state alone, an integer.
 
     Raises:
-        InputError: if the law has another form.
+        InputError: if the law has another form, or if names are not one for each action or state.
         GameError: naming state and action, if probabilities do not sum to one or a state is out of
             range; or the states from which the game cannot end, if there are no limit and no
             discount.
     """
+    view = None
     if isinstance(law, gym.Env):
         bare: Any = law.unwrapped
+        view = toy_text(bare)
         initial = law_begins(bare) if initial is None else initial
         title, given = title or title_of(bare), law
         if (law := getattr(bare, "P", None)) is None or initial is None:
@@ -70,7 +79,20 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
         raise InputError(f"gamma must be a number from 0 to 1, got {gamma!r}")
     if not isinstance(title, str | None):
         raise InputError(f"title must be a text, got {title!r}")
-    return Task(LawGame(*known, float(kept), horizon, title or "a law"))
+    if actions or states:
+        old, (count, width) = view or View(), known[0].shape
+        given_names = _names("actions", actions, width), _names("states", states, count)
+        acts, names = given_names[0] or old.actions, given_names[1] or old.states
+        view = View(actions=acts, states=names, frame=old.frame)
+    return Task(LawGame(*known, float(kept), horizon, title or "a law", view))
+
+
+def _names(name: str, given: Any, count: int) -> tuple[str, ...]:
+    """Return names of actions or states, one for each, or none."""
+    texts = isinstance(given, Sequence) and all(isinstance(each, str) for each in given)
+    if given and not (texts and len(given) == count and not isinstance(given, str)):
+        raise InputError(f"{name} must be {count} names, a list of texts, got {given!r}")
+    return tuple(given)
 
 
 def has_law(bare: Any) -> bool:
@@ -113,7 +135,8 @@ def known_law(env_id: str) -> tuple[type[LawGame], dict[str, Any], Callable[...,
 
     def law(gamma: float, horizon: int, **keywords: Any) -> tuple[Any, ...]:
         bare: Any = made(env_id, **keywords).unwrapped
-        return *read_law(bare.P, law_begins(bare)), gamma, horizon or None, title_of(bare)
+        known = *read_law(bare.P, law_begins(bare)), gamma, horizon or None
+        return *known, title_of(bare), toy_text(bare)
 
     return LawGame, defaults, law
 
