@@ -1,4 +1,5 @@
-# make setup    .venv with everything, pinned
+# make setup    .venv with everything, pinned; with torch for GPUs, gigabytes, by
+#               make setup TORCH_INDEX=https://pypi.org/simple
 # make demo     a trained agent, where it errs, and a game against the optimum in the browser
 # make train    the main job
 # make test     lint, types, layers, tests
@@ -13,6 +14,13 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# On Linux the torch of PyPI is that for GPUs. A build for processors that pip finds elsewhere will do.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+CHECK := import sys; sys.version_info >= (3, 11) or sys.exit("error: Python must be 3.11 or later, got %d.%d: make setup PYTHON=python3.12" % sys.version_info[:2])
+VERSION := import sys; print(sys.version_info[:2])
+# An interpreter that is named must be that of .venv, too.
+SAME := $(if $(filter file,$(origin PYTHON)),true,test "$$($(BIN)/python -c '$(VERSION)')" = "$$($(PYTHON) -c '$(VERSION)')")
+ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: setup demo train test suite jax slow reproduce bench site notebooks notebooks-ui constraints lint
 
@@ -20,13 +28,15 @@ setup: .venv/installed
 
 # The editable install links files one by one: a new file needs a new install.
 .venv/installed: pyproject.toml constraints.txt .venv/modules
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools torch
+	@echo "pip installs 200 packages, a gigabyte, into .venv: 2 minutes, or 10 on a slow line or disk."
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --extra-index-url $(TORCH_INDEX) pip setuptools torch
+	@echo "torch is installed; the other packages follow."
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
 		--editable '.[all]' --group dev --config-settings editable_mode=strict
 	touch $@
 
 .venv/modules: FORCE
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@{ $(BIN)/python -c '$(CHECK)' 2>/dev/null && $(SAME); } || { $(PYTHON) -c '$(CHECK)' && rm -rf .venv && $(PYTHON) -m venv .venv; }
 	find agents baselines board core diagnose envs games look play src -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' -o -name '*.yml' -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name '*.svg' | sort > $@.new
 	cmp --silent $@.new $@ && rm $@.new || mv $@.new $@
 
@@ -34,6 +44,7 @@ FORCE:
 
 # An agent that is trained once, until it is good.
 runs/demo: | setup
+	@echo "An agent trains until its normalised score is 0.99: about a minute."
 	$(BIN)/python train.py --stop-at 0.99 --run-folder $@
 
 demo: setup runs/demo
@@ -89,7 +100,7 @@ notebooks: setup
 
 notebooks-ui: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt 'exactdice[notebooks]'
-	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/docs/notebooks/your-first-agent.ipynb
+	$(BIN)/jupyter lab $(ROOT) --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/docs/notebooks/your-first-agent.ipynb
 
 constraints: setup
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev \

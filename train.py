@@ -2,7 +2,10 @@
 
 import sys
 
-from exactdice.cli import main
+try:
+    from exactdice.cli import main
+except ModuleNotFoundError as error:
+    sys.exit(f"error: {error.name} is missing: make setup, then source .venv/bin/activate")
 
 if __name__ == "__main__":
     main(["train", *sys.argv[1:]])

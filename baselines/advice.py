@@ -26,8 +26,9 @@ import numpy as np
 
 from ..core import BoolArray, Game, InParts, InputError, IntArray, Table, present
 from ..core.positions import by_name, states_of
-from ..core.words import listed
+from ..core.words import either, listed
 from .cache import cached
+from .law.law_game import LawGame
 from .policies.door import Reading, label
 from .policies.kinds import PolicyLike
 from .policies.observations import state_of
@@ -112,14 +113,18 @@ def advice_at(task: Task, state: int) -> list[Advice]:
 def spread_of(task: Task) -> float:
     """Return what a loss is measured by: 1 in games for a win, else twice the deviation.
 
-    Where optimal play always gets the same, that is its size.
+    Where optimal play always gets the same, that is its size; and in a law of others, whose
+    deviation may be many times its value, the smaller of both.
     """
     if task.game.payoff_range == (0.0, 1.0):
         return 1.0
     if known := present(task.game).deviation:
         return 2 * known
     best = score("optimal", task)
-    return 2 * best.deviation or abs(best.value) or 1.0
+    spread, size = 2 * best.deviation, abs(best.value)
+    if isinstance(task.game, LawGame) and spread and size:
+        return min(spread, size)
+    return spread or size or 1.0
 
 
 @dataclass(frozen=True)
@@ -291,6 +296,15 @@ def read_position(
             f"({', '.join(places)}), got {len(components)}"
         )
     given: dict[str, Any] = dict(zip(places, components, strict=False))
+    # A number that is out of range at its place may be meant for a later component.
+    others = {
+        word: [
+            f"{each}={value}"
+            for each in [*places][len(given) :]
+            if _fits(value, sizes[places[each]])
+        ]
+        for word, value in given.items()
+    }
     for name, value in named.items():
         word = _word(name)
         begin = [known for known in (*groups, *places) if known.startswith(word)]
@@ -312,8 +326,14 @@ def read_position(
             _write(seen, own, groups[word].counts, str(value), word, sizes[min(own.values())])
         else:
             known[places[word]] = True
-            seen[places[word]] = _number(str(value), sizes[places[word]], word)
+            seen[places[word]] = _number(
+                str(value), sizes[places[word]], word, others.get(word, ())
+            )
     return seen, known
+
+
+def _fits(value: Any, size: int) -> bool:
+    return str(value).isdecimal() and int(value) < size
 
 
 def _word(name: str) -> str:
@@ -321,9 +341,10 @@ def _word(name: str) -> str:
     return name.replace(" ", "_").replace("'", "").rstrip("?")
 
 
-def _number(text: str, size: int, word: str) -> int:
+def _number(text: str, size: int, word: str, others: Sequence[str] = ()) -> int:
     if not text.isdecimal() or int(text) >= size:
-        raise InputError(f"{word} must be from 0 to {size - 1}, got {text}")
+        by_name = f"; by name: {either(others)}" if others else ""
+        raise InputError(f"{word} must be from 0 to {size - 1}, got {text}{by_name}")
     return int(text)
 
 

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Score, occupancy, solve
+from ..baselines import LawGame, Policy, Score, occupancy, solve
 from ..baselines.law.explicit import Frame
-from ..baselines.law.law_game import LawGame
-from ..baselines.policies.kinds import Policy
 from ..baselines.scoring.summary import quoted
 from ..core import Array, BoolArray, FloatArray, InputError, IntArray, present
 from .charts import Marks, Plot

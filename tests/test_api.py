@@ -44,7 +44,9 @@ def test_an_id_stands_for_its_environment_and_another_text_is_refused():
         ("exactdice/Gred-v0", "got 'exactdice/Gred-v0'; did you mean exactdice/Greed-v0\\?"),
         ("greed", "env must be .*, got 'greed'; did you mean exactdice/Greed-v0\\?"),
         ("CartPole-v1", "env must be an exactdice environment or have P, got .*CartPole"),
-        ("Zzz", "env must be an exactdice environment, got 'Zzz'$"),
+        ("Zzz", "env must be the id of an environment, got 'Zzz'$"),
+        ("Taxi-v3", "Please use `Taxi-v4` instead; did you mean Taxi-v4"),
+        ("frozenlake", "got 'frozenlake'; did you mean FrozenLake-v1"),
     ):
         with pytest.raises(TypeError, match=message):
             exactdice.score("random", env)

@@ -2,8 +2,12 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 
+import pytest
 import yaml
 from checkout import FILES, ROOT
 from exactdice.games import Game
@@ -132,3 +136,41 @@ def test_a_game_has_few_members():
     annotated = {name for kind in Game.__mro__ for name in getattr(kind, "__annotations__", {})}
     members = {name for name in {*dir(Game), *annotated} if not name.startswith("_")}
     assert len(members) <= 25
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="make is a program of Unix")
+def test_make_refuses_an_old_python_at_once_and_replaces_an_environment_of_another_one(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    old, new = tmp_path / "old", tmp_path / "new"
+    pretends = (
+        f'exec {sys.executable} -c "import sys; sys.version_info = (3, 10); exec(sys.argv[1])"'
+    )
+    makes = f"case $1 in -m) mkdir -p .venv/bin; ln -s {new} .venv/bin/python; exit;; esac"
+    old.write_text(f'#!/bin/sh\n[ "$1" = -c ] && {pretends} "$2"\n', "utf-8")
+    new.write_text(f'#!/bin/sh\n{makes}\nexec {sys.executable} "$@"\n', "utf-8")
+    for script in (old, new):
+        script.chmod(0o755)
+
+    def make(python):
+        command = ["make", "--silent", ".venv/modules", f"PYTHON={python}"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    refused = make(old)
+    assert refused.returncode
+    assert "error: Python must be 3.11 or later, got 3.10: make setup PYTHON=" in refused.stderr
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(old)
+    (tmp_path / ".venv/installed").touch()
+    assert make(new).returncode == 0
+    assert (tmp_path / ".venv/bin/python").readlink() == new
+    assert not (tmp_path / ".venv/installed").exists()
+    (tmp_path / ".venv/installed").touch()
+    assert make(new).returncode == 0  # which keeps it
+    assert (tmp_path / ".venv/installed").exists()
+
+
+def test_the_main_job_says_what_to_do_outside_of_its_environment(tmp_path):
+    command = [sys.executable, "-S", str(ROOT / "train.py")]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.stderr.startswith("error: exactdice is missing: make setup, then source ")
+    assert (found.returncode, found.stderr.count("\n")) == (1, 1)

@@ -1,6 +1,7 @@
 """Environments of others whose law is known: their ``P`` makes a game that is solved exactly."""
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -151,3 +152,23 @@ def made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
     except Exception as error:
         said = error if isinstance(error, gym.error.Error) else f"{type(error).__name__}: {error}"
         raise InputError(f"gym:{env_id} must be an environment that can be made: {said}") from None
+
+
+def hint(name: str, door: str = "") -> str:
+    """End a message about an unknown id with Gymnasium's own words and the newest version's id.
+
+    It is empty if Gymnasium has no environment of this name; upper and lower case are alike.
+    """
+    version = re.compile(r"-v\d+$")
+    stem = version.sub("", name).lower()
+    known = [spec for each, spec in gym.registry.items() if version.sub("", each).lower() == stem]
+    if not known:
+        return ""
+    newest, said = max(known, key=lambda spec: spec.version or 0).id, ""
+    try:
+        gym.spec(name)
+    except (gym.error.DeprecatedEnv, gym.error.VersionNotFound) as error:
+        said = f": {str(error).rstrip('.')}"
+    except gym.error.Error:  # of a name without a version, or in another case
+        pass
+    return f"{said}; did you mean {door}{newest}?"

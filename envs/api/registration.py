@@ -25,7 +25,7 @@ from ...core.words import meant
 from ...ids import register_ids
 from .env import GameEnv
 from .explored import explored_law
-from .given import known_law
+from .given import hint, known_law
 from .spiel import spiel_law
 from .vector import GameVectorEnv
 
@@ -121,7 +121,7 @@ def find_game(game: Any) -> type[Game]:
         alike = [name for name in GAMES if name.lower() == plain]
         if len(alike) == 1:  # games of users may differ in case alone
             return GAMES[alike[0]]
-        near = f"; did you mean gym:{game}?" if game in gym.registry else meant(game, GAMES)
+        near = (isinstance(game, str) and hint(game, "gym:")) or meant(game, GAMES)
         raise InputError(
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
             f"MODULE:CLASS, got {game!r}{near}"

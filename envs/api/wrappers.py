@@ -21,7 +21,7 @@ from ...core import InputError, IntArray, one_of
 from ...core.words import meant
 from ..encoding import Features
 from .env import GameEnv
-from .given import from_P, has_law
+from .given import from_P, has_law, hint
 from .vector import GameVectorEnv
 
 #: Wrappers that do not change the game, by package and class.
@@ -103,8 +103,8 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
         if name not in gym.registry:
             known = [each for each in gym.registry if each.startswith("exactdice/")]
             alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]
-            near = f"; did you mean {alike[0]}?" if alike else meant(name, known)
-            raise TypeError(f"env must be an exactdice environment, got {env!r}{near}")
+            near = f"; did you mean {alike[0]}?" if alike else hint(name) or meant(name, known)
+            raise TypeError(f"env must be the id of an environment, got {env!r}{near}")
         env = gym.make(name)
     return _inspect(env, _refuse_changes)
 

@@ -236,3 +236,15 @@ def test_what_agents_of_pettingzoo_see_is_read():
     assert solution.optimal_actions(env.observe("player_0")).tolist() == [4]
     with pytest.raises(InputError, match="observation must be one that env shows"):
         solution.optimal_actions([10, 12, 0])
+
+
+def test_a_number_that_is_out_of_range_at_its_place_is_asked_for_by_name():
+    with pytest.raises(ValueError, match="got 9; by name: roll=9 or score_to_beat=9$"):
+        exactdice.solve("exactdice/ShutTheBox-v0").ask(9)
+
+
+def test_a_loss_in_a_law_is_measured_by_its_value_where_chance_is_larger():
+    law = {0: {0: [(0.5, 1, 1054.0, True), (0.5, 1, -946.0, True)], 1: [(1.0, 1, 52.5, True)]}}
+    law[1] = {0: [(1.0, 1, 0.0, True)], 1: [(1.0, 1, 0.0, True)]}
+    moves = exactdice.solve(exactdice.from_P(law, 0)).ask(0).moves
+    assert [(move.value, move.grade) for move in moves] == [(54.0, "best"), (52.5, "inaccuracy")]
