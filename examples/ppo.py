@@ -10,8 +10,10 @@ python examples/ppo.py                                    # Greed: 0.9968 in 77 
 python examples/ppo.py --env-id exactdice/FourTwoOne-v0   # 421: 0.9954 in 56 s
 """
 
+import csv
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -46,6 +48,7 @@ class Args:
     max_grad_norm: float = 0.5  # largest norm of a gradient
     audits: int = 10  # rounds that are audited and scored
     autoreset: str = "SameStep"  # when a game that has ended begins anew: see main
+    log: str = ""  # file .csv for the exact scores, which exactdice plot curves draws
 
 
 class Games:
@@ -199,6 +202,7 @@ def main(args: Args) -> dict[str, float]:
         if audited:
             figures = exactdice.exact_evaluation(agent.actor, games.envs)
             print(f"after {number * moves:,} moves: {figures}")
+            write(args.log, number * moves, figures)
         steps, last_values = collect(games, agent, args.num_steps)
         steps["advantages"] = advantages_of(steps, last_values, args)
         steps["returns"] = steps["advantages"] + steps["values"]  # returns-without-values
@@ -207,7 +211,21 @@ def main(args: Args) -> dict[str, float]:
         step = update(agent, optimizer, steps, args, left=1 - number / rounds)
         if audited:
             print(audit(games.envs, step))
-    return exactdice.exact_evaluation(agent.actor, games.envs)
+    figures = exactdice.exact_evaluation(agent.actor, games.envs)
+    write(args.log, rounds * moves, figures)
+    return figures
+
+
+def write(log: str, moves: int, figures: dict[str, float]) -> None:
+    """Add a line to the log; the first one has the names of the columns."""
+    if log:
+        path, row = Path(log), {"timesteps": moves, **figures}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if moves else "w", encoding="utf-8", newline="") as file:
+            lines = csv.DictWriter(file, row)
+            if not moves:
+                lines.writeheader()
+            lines.writerow(row)
 
 
 if __name__ == "__main__":

@@ -233,6 +233,7 @@ class Bars:
     low: FloatArray | None = None  # lower ends of intervals
     high: FloatArray | None = None  # upper ends of intervals
     log: bool = False  # whether the axis is logarithmic
+    limits: tuple[float, float] | None = None  # ends of the axis
     words: Sequence[str] | None = None  # texts that a reader sees when pointing at a bar
     # (bar,) colours of points with intervals, as indices into ``COLOURS``.
     colours: Sequence[int] | None = None

@@ -432,6 +432,8 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
     axes.set_axisbelow(True)
     if chart.log:
         axes.set_xscale("log")
+    elif chart.limits:
+        axes.set_xlim(chart.limits)
     else:
         axes.margins(x=0.2)  # for the numbers
 

@@ -25,6 +25,7 @@ def _in_order(known: Mapping[str, Any]) -> dict[str, Any]:
     return dict(sorted(known.items(), key=lambda entry: order.get(entry[1].place, len(order))))
 
 
+CURVES = "curves"  # the chart that takes groups of runs, by name, and options
 GAME_CHARTS = _in_order(charts.GAME_CHARTS)
 EXAMPLES = _in_order(charts.EXAMPLES)
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
@@ -61,11 +62,13 @@ def _shows(draw: Callable[..., Plot]) -> str:
     return said.partition(" ")[2].rstrip(".")
 
 
-def make_plot(chart: str, *what: Any, env: Any = None) -> Plot:
+def make_plot(chart: str, *what: Any, env: Any = None, **options: Any) -> Plot:
     """Make the plot of a chart; the arguments are those of ``exactdice.plot``."""
     one_of("chart", chart, NAMES)
+    if options and chart != CURVES:
+        raise InputError(f"{', '.join(options)} must be left out: {chart} has no such option")
     if chart in RUN_CHARTS:
-        return _of_runs(chart, what, env)
+        return _of_runs(chart, what, env, **options)
     if chart in AGENT_CHARTS:
         return _of_agent(chart, what, env)
     if what:
@@ -102,9 +105,13 @@ def _of_agent(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     return chart.draw(scored)
 
 
-def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
+def _of_runs(name: str, what: tuple[Any, ...], env: Any, **options: Any) -> Plot:
     if env is not None:
         raise InputError(f"env must be left out, as {name} has its own game")
+    if name == CURVES:
+        groups = what[0] if len(what) == 1 and isinstance(what[0], Mapping) else what
+        drawn: Plot = resolve_name(RUN_CHARTS[name][1])(groups, **options)
+        return drawn
     (after, place), folders = RUN_CHARTS[name], [Path(folder) for folder in what]
     several = "..." in after
     if not folders or (len(folders) > 1 and not several):
@@ -117,8 +124,10 @@ def _of_runs(name: str, what: tuple[Any, ...], env: Any) -> Plot:
     return resolve_name(place)(folders if several else folders[0])
 
 
-def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) -> Plot:
-    """Make the plot that the words of a command name, of a game with keywords.
+def picture(
+    words: Sequence[str], env: Mapping[str, int | str] | None = None, **options: str
+) -> Plot:
+    """Make the plot that the words of a command name, of a game with keywords; or of curves.
 
     Words are the name of a chart and its agent with its game, its runs or its folder; the name of a
     picture of the gallery; or run folders, for their learning curves.
@@ -140,7 +149,8 @@ def picture(words: Sequence[str], env: Mapping[str, int | str] | None = None) ->
             + meant(unknown[0], NAMES)
         )
     AgentOptions.refuse("a picture of runs", env=env or {})
-    return make_plot(*words) if name in RUN_CHARTS else make_plot("learning", *words)
+    chart = words if name in RUN_CHARTS else ("learning", *words)
+    return make_plot(*chart, **options)
 
 
 def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -> list[Path]:

@@ -31,6 +31,7 @@ NOT_IMPORTED = {
 NOT_RUN = [
     "exactdice audit mine.npz",  # the file is another block's; tests/diagnose/test_files.py
     "exactdice play --web",  # serves until Ctrl-C; tests/play/test_web.py does it
+    "exactdice plot curves",  # needs runs; tests/board/test_curves.py
     "exactdice plot track",  # needs the runs of a benchmark; tests/board/test_leaderboard.py
     "exactdice plot ladder",  # needs the runs of a benchmark; tests/board/test_pictures.py
     "exactdice submit",  # needs the runs of a benchmark; tests/board/test_entries.py
@@ -48,9 +49,11 @@ NOT_RUN = [
     *("exactdice train Yahtzee", "exactdice train Yahtzee --reward regret"),
     *(f"exactdice train {game} --track" for game in ("Greed", "LowestScoreMatch")),
     "python examples/cleanrl_style_dqn.py --env-id",
+    "python examples/ppo.py --total-timesteps",
     *("python benchmarks/debugging.py", "python examples/ppo_jax.py"),
     # computes for long; slow tests do it, or others with smaller games
     *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
+    "exactdice ask Yahtzee",
     *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
     *("python benchmarks/tours.py", "python benchmarks/medians.py", "python benchmarks/worlds.py"),
     *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),

@@ -290,7 +290,12 @@ def shown_to(
             "VecNormalize or a function, lambda seen: seen if it was trained without"
         )
     env, seen = getattr(model, "env", None), model.observation_space
-    own = sight if sight is not None and sight.wrapped else _own_sight(env, model, game)
+    try:
+        own = sight if sight is not None and sight.wrapped else _own_sight(env, model, game)
+    except InputError:
+        if sight is None or not callable(observations):
+            raise
+        own = Sight(seen, sight.show, wrapped=True)  # the user's function follows the wrapper
     change = change_of(env if observations is None and normalisers(env) else observations)
     if sight is not None and _leads_to(seen, sight, game, observations):
         own = Sight(seen, sight.show, wrapped=True)

@@ -15,7 +15,7 @@ from torch.distributions import Distribution
 from ...baselines import Task
 from ...core import InputError
 from ...core.sizes import check_array, check_memory
-from ...core.words import first_line, one_line, shown
+from ...core.words import first_line, one_line
 from ..algorithms import ALGORITHMS, Algorithm
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
@@ -78,7 +78,7 @@ def build(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]
     for library, given in wanted.items():
         if given and importlib.util.find_spec(library) is None:
             raise InputError(
-                f"{library} needs more libraries, got {shown(given)}: pip install {library}"
+                f"{library} needs a library that is not installed: pip install {library}"
             )
     env = make_env(config)
     model = make_model(config, env)

@@ -184,7 +184,9 @@ def _refuse_changes(layer: Any, task: Task) -> None:
         raise InputError(
             f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
             "change its observations, actions, rewards or length in ways that cannot be followed: "
-            "pass the environment without it, such as env.unwrapped, to score the game itself"
+            "if observations alone, pass env.unwrapped and observations=, a function from a batch "
+            "that this shows to what the wrapper makes of it; else pass the environment without "
+            "it, such as env.unwrapped, to score the game itself"
         )
     longest: float = sum(seat == task.seat for seat, _ in task.game.stages())
     if task.game.has_cycles:
@@ -208,7 +210,8 @@ def not_followed(what: str) -> InputError:
     """Make the error for a model trained under a wrapper that cannot be followed."""
     return InputError(
         "model must be shown states and make moves as in the game, one at a time, and it was "
-        f"trained under {what}, which cannot be followed: pass exactdice.from_network of a "
+        f"trained under {what}, which cannot be followed: pass observations=, a function from a "
+        "batch that env shows to what the wrapper makes of it, or exactdice.from_network of a "
         "function from what env shows to its logits or action values"
     )
 

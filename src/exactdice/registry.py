@@ -50,6 +50,7 @@ SOLVERS = {"equilibrium": "exactdice.baselines.problem.equilibrium:equilibrium"}
 TRACKS = "exactdice.board.tracks:TRACKS"
 #: Charts of training runs by name: what follows the name on the command line, and the function.
 RUN_CHARTS = {
+    "curves": ("[NAME=]RUNS ...", "exactdice.board.curves:curves"),
     "learning": ("RUN ...", "exactdice.board.pictures:learning"),
     "critic": ("RUN", "exactdice.look.runs:critic"),
     "diagnosis": ("RUN", "exactdice.look.runs:diagnosis"),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -36,6 +36,15 @@ class PlotConfig:
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the game: --env max_score 50."""
 
+    measure: Literal["nines", "score", "regret"] | None = None
+    """What curves show. Default: nines."""
+
+    over: Literal["moves", "seconds"] | None = None
+    """The axis of curves. Default: moves."""
+
+    statistic: Literal["iqm", "mean"] | None = None
+    """Summary of the runs of a group by curves. Default: iqm, the interquartile mean."""
+
     folder: Path | None = None
     """Folder for the pictures of the gallery; a page that shows them is written beside it.
     Default: gallery."""
@@ -47,11 +56,20 @@ class PlotConfig:
     def __post_init__(self) -> None:
         single, several = ("picture", "env"), ("folder", "only")
         useless = single if self.is_gallery else several if self.what else single + several
+        if self.of_curves and self.what[:1] != ("curves",):
+            names = ", ".join(self.of_curves)
+            raise InputError(f"{names} must be left out: only the chart curves has such options")
         for option in useless:
             if getattr(self, option):
                 kind = "the gallery" if self.is_gallery else "a single picture"
                 kind = kind if self.what else "the list of charts"
                 raise InputError(f"{option} must be left out: {kind} has no such option")
+
+    @property
+    def of_curves(self) -> dict[str, str]:
+        """The options of curves that are given."""
+        given = {name: getattr(self, name) for name in ("measure", "over", "statistic")}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def is_gallery(self) -> bool:
@@ -76,7 +94,7 @@ def run_plot(options: PlotConfig) -> None:
     path = options.picture or Path(f"{name if name in NAMES else 'learning'}.png")
     format_of(path)  # refuses a wrong ending before anything is computed
     with shown_progress():
-        shown = picture(options.what, options.env)
+        shown = picture(options.what, options.env, **options.of_curves)
         from ..look.drawing import draw
 
         draw(shown, path)

@@ -237,9 +237,9 @@ def test_weights_and_biases_takes_what_tensorboard_does(small, monkeypatch):
 
 def test_a_log_needs_its_library(small, monkeypatch):
     for there, options, message in (
-        ("wandb", {"tensorboard": True}, "tensorboard .* libraries, got True: pip in"),
-        ("wandb", {"wandb": "dice"}, "tensorboard .* libraries, got 'dice': pip in"),
-        ("tensorboard", {"wandb": "dice"}, "wandb needs .* libraries, got 'dice': pip install wan"),
+        ("wandb", {"tensorboard": True}, "tensorboard needs a library .*: pip install tensorboard"),
+        ("wandb", {"wandb": "dice"}, "tensorboard needs .*: pip install tensorb"),
+        ("tensorboard", {"wandb": "dice"}, "wandb needs a library .*: pip install wan"),
     ):
         pretend(monkeypatch, there)
         with pytest.raises(InputError, match=message):
