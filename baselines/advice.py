@@ -296,15 +296,7 @@ def read_position(
             f"({', '.join(places)}), got {len(components)}"
         )
     given: dict[str, Any] = dict(zip(places, components, strict=False))
-    # A number that is out of range at its place may be meant for a later component.
-    others = {
-        word: [
-            f"{each}={value}"
-            for each in [*places][len(given) :]
-            if _fits(value, sizes[places[each]])
-        ]
-        for word, value in given.items()
-    }
+    later = [*places.items()][len(given) :]  # for which a number out of range may be meant
     for name, value in named.items():
         word = _word(name)
         begin = [known for known in (*groups, *places) if known.startswith(word)]
@@ -326,14 +318,12 @@ def read_position(
             _write(seen, own, groups[word].counts, str(value), word, sizes[min(own.values())])
         else:
             known[places[word]] = True
+            text, number = str(value), int(value) if str(value).isdecimal() else max(sizes)
+            fits = [f"{each}={text}" for each, place in later if number < sizes[place]]
             seen[places[word]] = _number(
-                str(value), sizes[places[word]], word, others.get(word, ())
+                text, sizes[places[word]], word, fits if word not in named else ()
             )
     return seen, known
-
-
-def _fits(value: Any, size: int) -> bool:
-    return str(value).isdecimal() and int(value) < size
 
 
 def _word(name: str) -> str:

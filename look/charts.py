@@ -279,19 +279,13 @@ class Marks:
     costly: BoolArray  # (mark,) which have another colour
     faded: BoolArray  # (mark,)
     words: Sequence[str]  # (mark,) what a reader sees when pointing at a mark
-    costly_label: str = "gives something away"
-    faded_label: str = "never met"
     x_label: str = ""
 
     @property
-    def at(self) -> FloatArray:
-        """The places in pixels, (mark, 2)."""
-        return self.places * self.picture.shape[1::-1]
-
-    @property
     def spots(self) -> Spots:
-        """The marks."""
-        return Spots(self.at[:, 0], self.at[:, 1], self.words)
+        """The marks, in pixels."""
+        high, wide = self.picture.shape[:2]
+        return Spots(wide * self.places[:, 0], high * self.places[:, 1], self.words)
 
 
 Panel: TypeAlias = Map | Lines | Bars | Points | Marks

@@ -353,9 +353,9 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
 def _legend_of_marks(panel: Marks) -> Iterator[tuple[str, Patch]]:
     """List what marks of another colour, and faded ones, are."""
     if panel.costly.any():
-        yield panel.costly_label, Patch(facecolor=charts.COLOURS[COSTLY])
+        yield "gives something away", Patch(facecolor=charts.COLOURS[COSTLY])
     if panel.faded.any():
-        yield panel.faded_label, Patch(facecolor="black", alpha=1 - charts.VEIL)
+        yield "never met", Patch(facecolor="black", alpha=1 - charts.VEIL)
 
 
 def _legend_of_map(panel: Map) -> Iterator[tuple[str, Patch]]:
@@ -452,17 +452,17 @@ def _draw_points(axes: Axes, chart: Points) -> None:
 def _draw_marks(axes: Axes, chart: Marks) -> None:
     axes.imshow(chart.picture)
     axes.axis("off")
-    apart = min(np.diff(np.unique(each.round(1))).min(initial=90) for each in chart.at.T)
+    x, y, _ = chart.spots
+    apart = min(np.diff(np.unique(each.round(1))).min(initial=90) for each in (x, y))
     inches = _size(chart, 2)[0] / chart.picture.shape[1]
     size = min(22.0, max(6.0, 72 * 0.8 * inches * apart))
     around = [withStroke(linewidth=size / 5, foreground="white")]
     style: Any = {"ha": "center", "va": "center", "fontsize": size, "fontweight": "bold"}
-    for (x, y), text, costly, faded in zip(
-        chart.at, chart.texts, chart.costly, chart.faded, strict=True
+    for across, up, text, costly, faded in zip(
+        x, y, chart.texts, chart.costly, chart.faded, strict=True
     ):
-        own: Any = {"color": charts.COLOURS[COSTLY] if costly else "black"}
-        own["alpha"] = 1 - charts.VEIL if faded else 1.0
-        axes.text(x, y, text, path_effects=around, **own, **style)
+        colour, alpha = charts.COLOURS[COSTLY] if costly else "black", 1 - charts.VEIL * faded
+        axes.text(across, up, text, color=colour, alpha=alpha, path_effects=around, **style)
 
 
 #: What draws a panel, by its class.
