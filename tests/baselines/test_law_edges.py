@@ -114,7 +114,7 @@ def test_circling_costs_what_the_optimum_would_have_been_paid():
     (blunder,) = score.blunders(None)
     assert (score.value, score.regret, score.costs.sum(), blunder.cost) == (0, 1, 1, 1)
     assert (score.flawless, score.optimal_share, blunder.observation) == (0, 0, (0,))
-    assert "takes action 0 and so on, in a circle for ever" in blunder.words
+    assert "state 0: left and so on, in a circle for ever" in blunder.words
     assert "It is optimal" not in " ".join(summary(score))
 
 
