@@ -122,6 +122,11 @@ def shows(game: Game) -> bool:
     return isinstance(game, LawGame) or (isinstance(game, ExplicitGame) and game.view is not None)
 
 
+def is_viewed(game: Game) -> bool:
+    """Return whether players see something else than the number of a state."""
+    return isinstance(game, ExplicitGame) and getattr(game.view, "space", None) is not None
+
+
 def sight_of(
     game: Game,  # the game of its law
     space: gym.Space[Any] | None = None,  # None for that of the numbers of the states
@@ -131,7 +136,7 @@ def sight_of(
 ) -> Sight:
     """Return how an environment with a law shows its states."""
     assert isinstance(game, ExplicitGame)
-    if game.view is not None and game.view.space is not None and show is None:
+    if game.view is not None and is_viewed(game) and show is None:
         return Sight(game.view.space, partial(_shown, game.view), True, partial(_seen, game))
     read = partial(changed, names) if names else partial(_state, game)
     space = gym.spaces.Discrete(game.rows) if space is None else space
