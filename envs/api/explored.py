@@ -228,7 +228,7 @@ class _Explorer(Simulator):
         """Find the number of moves after which the environment cuts a game."""
 
         def cuts(moves: int) -> bool:
-            (_, met), *_ = self.begin()
+            _, met = next(self.begin())
             self._set(met.copy, moves)
             return bool(_asked(met.copy.step, self.least)[3])
 

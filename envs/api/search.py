@@ -21,7 +21,7 @@ class ConflictError(Exception):
     """What a simulator answers does not follow from the keys of its states."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class State:
     """A state as it was met."""
 
@@ -135,8 +135,10 @@ class Simulator(ABC):
 
     def replay(self, games: int, most: float) -> None:
         """Compare some games of the simulator itself, of so many moves at most, with the law."""
+        begun: list[State] = []  # each is played once, as games change it
         for _ in range(games):
-            met: State | None = self.rng.choice([met for _, met in self.begin()])
+            begun = begun or [met for _, met in self.begin()]
+            met: State | None = begun.pop(self.rng.randrange(len(begun)))
             for moves in range(int(min(self.limit, most))):
                 if met is None:
                     break
