@@ -29,7 +29,9 @@ setup: .venv/installed
 # The editable install links files one by one: a new file needs a new install.
 .venv/installed: pyproject.toml constraints.txt .venv/modules
 	@echo "pip installs 200 packages, a gigabyte, into .venv: 2 minutes, or 10 on a slow line or disk."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --extra-index-url $(TORCH_INDEX) pip setuptools torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps --retries 1 \
+		--extra-index-url $(TORCH_INDEX) torch
 	@echo "torch is installed; the other packages follow."
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
 		--editable '.[all]' --group dev --config-settings editable_mode=strict
