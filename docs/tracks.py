@@ -1,9 +1,9 @@
 """Make the page of results of every track: ``python docs/tracks.py``.
 
-The tables are those of ``benchmarks/<track>/leaderboard.md``, which are made anew from the runs
-(but for self-play, where the cross table needs the models), without their seconds, which were
-measured under different loads; ``benchmarks/costs.csv`` has what a run costs. The picture is that
-of ``exactdice plot track``. README gets the first columns of a table.
+The tables are the first and the third of ``benchmarks/<track>/leaderboard.md``, which are made anew
+from the runs (but for self-play, where the cross table needs the models), without their seconds,
+which were measured under different loads; ``benchmarks/costs.csv`` has what a run costs. The
+picture is that of ``exactdice plot track``. README gets the first columns of a table.
 """
 
 import csv
@@ -28,38 +28,29 @@ COLUMNS = ("agent", "rank", "nines", "95 % interval", "IQM", "95 % interval of t
 NOTES = {
     "exactdice-10k": "PPO and A2C stand there with masks and without: an agent without masks must "
     "also learn which actions are legal, and the masks are worth more than the choice between the "
-    "two algorithms. TRPO trains without masks, too. ",
+    "two algorithms. TRPO trains without masks, too.",
     "exactdice-100k": (
         "PPO and A2C stand there with masks and without, TRPO without: no agent without masks "
         "learns Shut the Box. DQN's best values lay at the edge of their ranges, so a second "
         "search of 12 trials had wider ones (networks of 512 units, batches of 1,024, half as many "
         "updates) and weight decay by AdamW: none of its trials went past the row's "
         "hyperparameters, the nearest one with 512 units and a decay of 0.0003 "
-        "(`benchmarks/searches/exactdice-100k-dqn.csv`). "
+        "(`benchmarks/searches/exactdice-100k-dqn.csv`)."
     ),
     "exactdice-1m": "The planner is the best agent in Shut the Box and 421. It knows too little of "
     "Greed, with up to 30 actions in a state, and of the matches, with millions of states. n-step "
     "DQN has the values of exactdice-100k, with ten times the moves, the memory and the moves "
     "between two renewals of its target, QR-DQN those of DQN here and 32 quantiles: neither has a "
-    "search of its own, and both have three seeds a game. ",
+    "search of its own, and both have three seeds a game.",
     "exactdice-selfplay-1m": "The folder has every run with its curve, but not the models, from "
-    "which the cross table was made. ",
+    "which the cross table was made.",
 }
-NOTE = (
-    "The searches of version 1 chose the hyperparameters by the mean of the nines of single runs, "
-    "and kept no trials; `benchmarks/searches` has the trials of later ones. Equal trials are not "
-    "equal compute."
-)
-#: What the boards say of their seconds.
-SECONDS = "; seconds are those of one run, its exact scores included"
-HEADINGS = {
-    "| better than": "Which agent is better\n\nThe probability that a run of the row scores higher "
-    "than a run of the column in a game (Agarwal et al. 2021): the mean over games, and its 95 % "
-    "interval over games and seeds.",
-    "| normalised score": "The mean score in each game",
-    "| game | agent": "Each game",
-    "The policies of the sources": "References",
-    "| game | payoff of": "Who beats whom",
+#: The tables of a board that its page leaves out, by whether the track is one of self-play.
+MORE = {
+    False: "how probably a run of one agent scores higher than a run of another, with intervals; "
+    "nines, moves to 0.9 and 0.99, regret and flawless games in each game; and the policies of the "
+    "sources",
+    True: "exploitability and the values of both seats in each game, and who beats whom",
 }
 
 
@@ -84,53 +75,50 @@ def parts_of(name: str) -> list[str]:
 
 def page(name: str) -> str:
     """Write the page of a track."""
-    title, words, first, *others = parts_of(name)
+    title, _, first, _, scores, *_ = parts_of(name)
     runs = read_results(FOLDERS / name)
     algorithms = dict.fromkeys(run.algorithm for run in runs)
     seeds = 1 + max(run.seed for run in runs)
+    folder = f"../benchmarks/{name}"
     text = [
         f"{title}: results",
-        f"All {len(runs)} runs, by the [rules of the benchmark](benchmark.md). They come from",
+        f"All {len(runs)} runs, by the [rules](benchmark.md#rules-version-2), which say "
+        "what the columns are. They come from",
         f"```sh\nexactdice benchmark --track {name} --folder benchmarks/{name} --seeds {seeds} \\\n"
         f"    --algorithms {' '.join(algorithms)}\n```",
         timeless(first),
         f"![The mean over games of the nines, over the moves]({name}.png)",
-        words.replace(SECONDS, ""),
-        f"{NOTES[name]}{NOTE}",
+        NOTES[name],
+        f"## The mean score in each game\n\n{scores}",
+        *costs(name),
+        f"## More tables\n\n[The board of the runs]({folder}/leaderboard.md) has "
+        f"{MORE[TRACKS[name].self_play]}; [results.csv]({folder}/results.csv) has every run. "
+        "`python docs/tracks.py` makes this page from them.",
     ]
-    for part in others:
-        plain = re.sub(" +", " ", part)
-        text += [f"## {words}" for begin, words in HEADINGS.items() if plain.startswith(begin)]
-        text.append(timeless(part))
-    text += costs(name)
-    made = "`python docs/tracks.py` makes this page from the files in "
-    return "\n\n".join([*text, f"{made}`benchmarks/{name}`."]) + "\n"
+    return "\n\n".join(text) + "\n"
 
 
 def costs(name: str) -> list[str]:
     """Write what a run of each agent of a track costs; nothing if it was not measured."""
     with (FOLDERS / "costs.csv").open(newline="", encoding="utf-8") as file:
         measured = [row for row in csv.DictReader(file) if row["track"] == name]
-    games, rows = TRACKS[name].games, []
+    rows = []
     for algorithm in dict.fromkeys(row["algorithm"] for row in measured):
-        mine = {row["game"]: row for row in measured if row["algorithm"] == algorithm}
-        seconds = [float(mine[game]["processor_seconds"]) for game in games]
-        steps = max(int(row["gradient_steps"]) for row in mine.values())
-        rows.append([ALGORITHMS[algorithm].title, f"{steps:,}", *seconds])
+        mine = [row for row in measured if row["algorithm"] == algorithm]
+        seconds = sum(float(row["processor_seconds"]) for row in mine)
+        steps = max(int(row["gradient_steps"]) for row in mine)
+        rows.append([ALGORITHMS[algorithm].title, f"{steps:,}", round(seconds, 1)])
     if not rows:
         return []
-    rows.sort(key=lambda row: sum(row[2:]))
+    rows.sort(key=lambda row: row[2])
     words = (
-        "Gradient steps, and seconds of one core in each game, without exact scores: one run each, "
-        f"measured in one go by `python benchmarks/costs.py {name}`."
+        "Gradient steps in a game, and seconds of one core for a run in each of the games, without "
+        f"exact scores, by `python benchmarks/costs.py {name}`; `benchmarks/costs.csv` has all."
     )
     if TRACKS[name].moves > 100_000:
         words += " A network was measured over its first 100,000 moves, and its numbers multiplied."
-    return [
-        "## The cost of a run",
-        words,
-        Table(["agent", "gradient steps", *games], rows).markdown(aligned=True),
-    ]
+    table = Table(["agent", "gradient steps", "seconds in all games"], rows)
+    return ["## The cost of a run", words, table.markdown(aligned=True)]
 
 
 def chosen(table: str, wanted: Callable[[str], bool]) -> list[list[str]]:

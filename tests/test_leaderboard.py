@@ -124,15 +124,14 @@ def tables(board, heading):
     return [part.strip() for part in parts if re.sub(" +", " ", part).startswith(heading)]
 
 
-@pytest.mark.parametrize(
-    ("board", "number"), [("leaderboard", 1), *((board, 4) for board in ON_TRACKS), (SELF_PLAY, 5)]
-)
-def test_a_page_shows_the_tables_of_its_runs(board, number):
+@pytest.mark.parametrize("board", ["leaderboard", *ON_TRACKS, SELF_PLAY])
+def test_a_page_shows_the_tables_of_its_runs(board):
     text = (ROOT / f"docs/{board}.md").read_text()
-    headings = ("| agent |", "| better than |", "| normalised score |", "| game | agent |")
-    headings += ("| game | payoff of |",)
+    headings = ["| agent |", "| normalised score |"]
+    if board == "leaderboard":
+        headings = ["| game | agent |"]
     shown = [table for heading in headings for table in tables(board, heading)]
-    assert len(shown) == number
+    assert len(shown) == len(headings)
     for table in shown:
         if board != "leaderboard" and table.splitlines()[0].endswith("seconds |"):
             table = "\n".join(f"{line.rsplit('|', 2)[0]}|" for line in table.splitlines())
