@@ -108,7 +108,7 @@ CHOICES = {
     "another network that acts",
     "the likeliest action instead of a draw",
 }
-#: Names beside those of docs/mutants.md.
+#: Names beside those of tests/diagnose/mutants.csv.
 ALSO = {
     "actions of the step before": ("actions-of-the-row-before",),
     "rewards of the step before": ("rewards-of-the-row-before",),
