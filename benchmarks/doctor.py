@@ -2,18 +2,21 @@
 
 The learners are examples/ppo.py and examples/dqn.py, and CleanRL's ppo.py and dqn.py, which are no
 part of this project: two paths give them. Beside Gymnasium 1 they need
-``autoreset_mode=gym.vector.AutoresetMode.SAME_STEP``. The table has a row for each mistake:
+``autoreset_mode=gym.vector.AutoresetMode.SAME_STEP``. The program prints the counts of
+docs/doctor.md. The file has a row for each mistake:
 
 - *noticed by*: the checks that found something, or "note";
 - *name*: the names that the doctor gave, "wrong" behind those that are no name of the mistake;
-- *line*: the number of lines from the edited one to the nearest one that the doctor shows.
+- *line*: the number of lines from the edited one to the nearest one that the doctor shows;
+- *seconds*: of the script with the doctor.
 
 Choices are edits of which nobody can say that they are mistakes, such as another discount: nothing
 may be found there. The edits of the examples are those of tests/diagnose/test_mutants.py.
 
-python benchmarks/doctor.py --cleanrl-ppo FILE --cleanrl-dqn FILE --json found.json
+python benchmarks/doctor.py --cleanrl-ppo FILE --cleanrl-dqn FILE --csv benchmarks/doctor.csv
 """
 
+import csv
 import json
 import multiprocessing
 import os
@@ -472,20 +475,16 @@ class Found:
         return bool(self.checks) or bool(self.notes)
 
     @property
-    def row(self) -> str:
-        """A row of the table."""
-        checks = ", ".join(self.checks) or ("note" if self.notes else "-")
+    def row(self) -> list[str]:
+        """A row of the file."""
+        checks = ", ".join(self.checks) or ("note" if self.notes else "")
         if self.fault.choice and not self.checks:
             checks = "(a choice)"
         if self.raw.get("ended"):
             checks += f" (ended: {self.raw['ended']})"
-        told = [
-            f"`{name}`" + " wrong" * (name in self.wrong) for name in [*self.names, *self.notes]
-        ]
-        line = "-" if self.line is None else str(self.line)
-        names = ", ".join(told) or "-"
-        cells = self.learner, self.planted, checks, names, line, f"{self.seconds:.1f}"
-        return f"| {' | '.join(cells)} |"
+        names = [name + " wrong" * (name in self.wrong) for name in [*self.names, *self.notes]]
+        line = "" if self.line is None else str(self.line)
+        return [self.learner, self.planted, checks, ", ".join(names), line, f"{self.seconds:.1f}"]
 
 
 def examine(learner: str, path: Path, planted: str, fault: Fault, options: list[str]) -> Found:
@@ -530,6 +529,7 @@ class Args:
 
     cleanrl_ppo: Path | None = None  # CleanRL's ppo.py
     cleanrl_dqn: Path | None = None  # CleanRL's dqn.py
+    csv: Path = Path("doctor.csv")  # the file of all mistakes
     json: Path | None = None  # a file for all that the doctor says
     only: str = ""  # a part of the names of learners and mistakes that are examined
 
@@ -548,19 +548,21 @@ def learners(args: Args) -> dict[str, tuple[Path, dict[str, Fault], list[str]]]:
 
 
 def main(args: Args) -> None:
-    """Print the table, and the totals below it."""
+    """Write the file, and print the counts."""
     every = []
-    print("| learner | planted | noticed by | name | line | seconds |")
-    print("| --- | --- | --- | --- | ---: | ---: |", flush=True)
-    for learner, (path, faults, options) in learners(args).items():
-        for planted, fault in faults.items():
-            if args.only in f"{learner}: {planted}":
-                every.append(examine(learner, path, planted, fault, options))
-                print(every[-1].row, flush=True)
+    with args.csv.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["learner", "planted", "noticed by", "name", "line", "seconds"])
+        for learner, (path, faults, options) in learners(args).items():
+            for planted, fault in faults.items():
+                if args.only in f"{learner}: {planted}":
+                    every.append(examine(learner, path, planted, fault, options))
+                    writer.writerow(every[-1].row)
+                    file.flush()
     if args.json:
         kept = [vars(each) | {"fault": vars(each.fault)} for each in every]
         args.json.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    print("\n| learner | mistakes | noticed | named | wrongly named | choices | accused |")
+    print("| learner | mistakes | noticed | named | wrongly named | choices | accused |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for learner in [*dict.fromkeys(each.learner for each in every), "all"]:
         own = [each for each in every if learner in (each.learner, "all")]
