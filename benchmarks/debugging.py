@@ -1,8 +1,9 @@
-"""The figures of docs/debugging.md: `python benchmarks/debugging.py autoreset`, `lambda` or `dqn`.
+"""Figures of learners: `python benchmarks/debugging.py autoreset`, `lambda` or `dqn`.
 
 Each trains the learners of `examples/` on Greed and prints its figures as rows of a table: 18, 28
 and 4 trainings, of half a minute (ppo) or two minutes (dqn) of processor time each. `lambda` also
-draws docs/gae.png, and `autoreset` docs/autoreset.png.
+draws docs/gae.png, and `autoreset` docs/autoreset.png. Its figures stand in docs/audit.md, the
+others in docs/training-notes.md.
 """
 
 import sys

@@ -20,7 +20,6 @@ PAGES = ["README.md", "CONTRIBUTING.md", *PAGES]
 #: Python that is only compiled, by its first line, and why.
 NOT_IMPORTED = {
     "# in the loop of CleanRL's ppo.py": "lines of a program; tests/diagnose/test_snippets.py",
-    "# at the end of CleanRL's dqn.py": "lines of a program; tests/diagnose/test_snippets.py",
     "# in PureJaxRL's ppo.py, instead of gymnax.make": "a line of another project's program",
     "# film.py": "another project's program, in an installation of its own",
     "from quantecon.markov import DiscreteDP, backward_induction": "another project's planner",
@@ -165,7 +164,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 #: What the longest blocks do: other tests do it in less time.
-TRAINS = "DiagnoseCallback(every", "(16, 128, 1024)", "single, n_steps=256", "DummyVecEnv([lambda"
+TRAINS = "DiagnoseCallback(every", "exact.compare(", "single, n_steps=256", "DummyVecEnv([lambda"
 TRAINS += ("print(audit(envs, step))",)
 PYTHON = [
     pytest.param(code, id=f"{page} {n}", marks=[pytest.mark.slow] * any(w in code for w in TRAINS))

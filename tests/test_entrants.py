@@ -1,4 +1,4 @@
-"""Programs of benchmarks/: foreign ones on a track, and the figures of docs/debugging.md."""
+"""Programs of benchmarks/: foreign ones on a track, and the figures of learners."""
 
 import importlib
 import json
@@ -105,9 +105,10 @@ def test_its_ppo_and_its_dqn_are_those_of_the_examples(figures):
     assert visits.sum() == args.total_timesteps
 
 
-def test_the_page_has_the_pictures_that_it_draws():
-    page = (ROOT / "docs/debugging.md").read_text(encoding="utf-8")
+def test_pages_have_the_pictures_that_it_draws():
+    names = "audit", "training-notes"
+    pages = [(ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in names]
     program = (ROOT / "benchmarks/debugging.py").read_text(encoding="utf-8")
-    shown = set(re.findall(r"\]\((\w+\.png)\)", page))
-    assert shown == set(re.findall(r'"docs" / "(\w+\.png)"', program))
-    assert all((ROOT / "docs" / name).is_file() for name in shown)
+    drawn = set(re.findall(r'"docs" / "(\w+\.png)"', program))
+    assert drawn <= set(re.findall(r"\]\((\w+\.png)\)", "".join(pages)))
+    assert all((ROOT / "docs" / name).is_file() for name in drawn)

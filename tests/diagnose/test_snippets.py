@@ -58,64 +58,18 @@ def test_the_lines_for_a_loop_like_cleanrls_ppo():
     assert holds("rollout.npz").held["advantages"] == 480
 
 
-def test_the_lines_for_a_buffer_like_cleanrls():
-    _, arrays = play("Greed", lanes=1, **GREED)
-    named = {"observations": arrays["observations"], "next_observations": arrays["after"]}
-    named |= {"actions": arrays["actions"][..., None], "rewards": arrays["rewards"]}
-    named |= {"dones": arrays["terminated"].astype(np.float32), "buffer_size": 100}
-    buffer = SimpleNamespace(**named, full=False, pos=60)
-    execute("# at the end of CleanRL's dqn.py", rb=buffer, np=np)
-    assert holds("transitions.npz").held["transitions"] == 60
-
-
 @of_a_library
-def test_the_lines_for_tianshou():
-    pytest.importorskip("tianshou", reason="an installation with Tianshou")
-    from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
-    from tianshou.data import Collector, VectorReplayBuffer
-    from tianshou.env import DummyVectorEnv
-
-    def make():
-        return MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "tianshou")
-
-    algorithm = MARLRandomDiscreteMaskedOffPolicyAlgorithm(make().action_space)
-    buffer = VectorReplayBuffer(1000, 4)
-    collector = Collector(algorithm, DummyVectorEnv([make] * 4), buffer)
-    collector.reset()
-    collector.collect(n_step=400)
-    execute("# of Tianshou")["save"](buffer)
-    holds("transitions.npz", encoding="one_hot_float")
-
-
-@of_a_library
-def test_the_lines_for_torchrls_buffer_and_advantages():
+def test_the_lines_for_torchrls_buffer():
     pytest.importorskip("torchrl", reason="an installation with TorchRL")
-    from tensordict.nn import TensorDictModule
-    from torchrl.collectors import Collector
     from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
-    from torchrl.envs import ActionMask, GymWrapper, SerialEnv, TransformedEnv
-    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-    from torchrl.objectives.value import GAE
+    from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
 
-    def make():
-        env = MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "torchrl")
-        return TransformedEnv(GymWrapper(env, categorical_action_encoding=True), ActionMask())
-
+    env = MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "torchrl")
+    env = TransformedEnv(GymWrapper(env, categorical_action_encoding=True), ActionMask())
     replay = TensorDictReplayBuffer(storage=LazyTensorStorage(1000), batch_size=10)
-    replay.extend(make().rollout(400, break_when_any_done=False))
+    replay.extend(env.rollout(400, break_when_any_done=False))
     execute("# of TorchRL's replay buffer")["save"](replay)
     holds("transitions.npz", encoding="one_hot_float")
-    env, keys = SerialEnv(4, make), {"logits": "logits", "mask": "action_mask"}
-    features = env.observation_spec["observation"].shape[-1]
-    network = torch.nn.Linear(features, int(env.action_spec.space.n))
-    logits = TensorDictModule(network, ["observation"], ["logits"])
-    masked = {"distribution_class": MaskedCategorical, "return_log_prob": True}
-    actor = ProbabilisticActor(logits, in_keys=keys, **masked)
-    critic = ValueOperator(torch.nn.Linear(features, 1), in_keys=["observation"])
-    gae = GAE(gamma=0.9, lmbda=0.5, value_network=critic, average_gae=False)
-    (batch,) = Collector(env, actor, frames_per_batch=200, total_frames=200)
-    execute("# of TorchRL's GAE")["save"](gae(batch), 0.9, 0.5)
-    assert holds("rollout.npz", encoding="one_hot_float").held["advantages"] == 200
 
 
 @of_a_library
