@@ -8,11 +8,12 @@ The program reads the runs in the folders, and the exact properties of the rungs
 
 * the mean normalised score of each rung, the highest rung with a mean of 0.99 at least, and the
   p-value of the order of the rungs, by permutations with Holm's correction for the ladders;
-* Spearman's rank correlation between the nines of the rungs and each property: in each ladder,
-  the mean over ladders, and over the rungs of all ladders together. A correlation of -1 means that
-  the property orders the rungs from the easiest to the hardest without a mistake; "-" that all
-  rungs share the property. The p-value is that of the mean over ladders, by permutations of the
-  rungs within each ladder, with Holm's correction for the number of properties.
+* Spearman's rank correlation between the nines of the rungs and each property: in each ladder
+  (in the file of ``--csv`` alone), the mean over ladders, and over the rungs of all ladders
+  together. A correlation of -1 means that the property orders the rungs from the easiest to the
+  hardest without a mistake; "-" that all rungs share the property. The p-value is that of the
+  mean over ladders, by permutations of the rungs within each ladder, with Holm's correction for
+  the number of properties.
 """
 
 import argparse
@@ -113,6 +114,12 @@ def correlations(climbs: Sequence[Climb]) -> Table:
     return Table(["property", *names, "mean", "all rungs", "p of the mean"], rows)
 
 
+def brief(table: Table) -> Table:
+    """Leave the columns of the ladders out."""
+    first, *rows = ([row[0], *row[-3:]] for row in (table.header, *table.rows))
+    return Table(first, rows)
+
+
 def chance(properties: Sequence[Sequence[float]], learned: Sequence[Sequence[float]]) -> float:
     """Return how often a mean correlation as large comes from rungs in random order.
 
@@ -175,13 +182,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="+", type=Path, help="folders of benchmarks of ladders")
     parser.add_argument("--picture", type=Path, help="file of the picture, for one agent")
+    parser.add_argument("--csv", type=Path, help="file of the correlations, for one agent")
     options = parser.parse_args()
     agents: dict[str, list[Climb]] = {}
     for folder in options.folder:
         for agent, climb in read(folder).items():
             agents.setdefault(agent, []).append(climb)
     for agent, climbs in agents.items():
-        print(f"\n{agent}\n\n{results(climbs).markdown()}\n\n{correlations(climbs).markdown()}")
+        whole = correlations(climbs)
+        print(f"\n{agent}\n\n{results(climbs).markdown()}\n\n{brief(whole).markdown()}")
+        if options.csv is not None:
+            options.csv.write_text(whole.csv(), encoding="utf-8")
         if options.picture is not None:
             draw(picture(agent, climbs), options.picture)
 

@@ -102,7 +102,9 @@ def test_the_page_has_the_tables_of_all_ladders_and_short_runs_are_five(program,
     climbs = [program.read(folder)["PPO"] for folder in folders]
     page = (ROOT / "docs/ladders.md").read_text(encoding="utf-8")
     assert program.results(climbs).markdown() in page
-    assert program.correlations(climbs).markdown() in page
+    whole = program.correlations(climbs)
+    assert program.brief(whole).markdown() in page
+    assert whole.csv() == (LADDERS_RUN / "correlations.csv").read_text(encoding="utf-8")
     assert {climb.ladder.name for climb in climbs} == {*LADDERS, "pig-target"}
     for climb in climbs:
         assert f"(ladders/{climb.ladder.name}.png)" in page
