@@ -57,7 +57,7 @@ NOT_RUN = [
     *("python benchmarks/tours.py", "python benchmarks/medians.py", "python benchmarks/worlds.py"),
     *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
     *("exactdice describe --ladder greed-sides", "python benchmarks/jax_stepping.py"),
-    *("exactdice describe Greed LowestScore ShutTheBox", "python benchmarks/jax_scores.py"),
+    "exactdice describe Greed LowestScore ShutTheBox",
     # another project's program, in an installation of its own, and the shell's words around it
     *(f"python benchmarks/clients/{name}_track.py" for name in ("cleanrl", "tianshou")),
     *(f"python cleanrl/cleanrl/{name}.py" for name in ("dqn", "c51", "ppo")),
