@@ -1,5 +1,6 @@
 """The examples: games of one's own, used as their pages say."""
 
+import importlib
 import importlib.util
 import json
 import re
@@ -36,6 +37,23 @@ def best(limit, sides, own=0, to_beat=None):
     else:
         held = Fraction(1 + (own > to_beat) - (own < to_beat), 2)
     return max(held, Fraction(on) / sides)
+
+
+def test_the_cards_lose_what_their_page_says(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    cards = importlib.import_module("cards")
+    page = (ROOT / "docs/cheat-sheets.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[.*\| (.*) \| (.*) \|$", page, re.M)
+    for row, (card, (game, tasks)) in zip(rows, cards.CARDS.items(), strict=True):
+        scores = [exactdice.score(card, gym.make(f"exactdice/{game}-v0", **task)) for task in tasks]
+        if card is cards.yahtzee:  # with five boxes
+            assert scores[0].regret == pytest.approx(3.865677, abs=1e-6)
+        else:
+            first, last = scores[0], scores[-1]
+            for text, figures in zip(row, ("regret", "normalized"), strict=True):
+                factor = {"regret": 1000, "normalized": 100}[figures]
+                shown = [f"{factor * getattr(each, figures):.1f}" for each in (first, last)]
+                assert list(dict.fromkeys(shown)) == re.findall(r"\d+\.\d", text)
 
 
 @pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 2), (21, 6)])
