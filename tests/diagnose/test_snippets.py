@@ -9,7 +9,6 @@ import pytest
 import torch
 from checkout import ROOT
 from exactdice.diagnose import audit_file
-from exactdice.envs import MaskInObservation
 from recording import play
 
 PAGE = ROOT / "docs/audit.md"
@@ -56,20 +55,6 @@ def test_the_lines_for_a_loop_like_cleanrls_ppo():
     names |= {"returns": rewards + 0.9 * after, "advantages": rewards + 0.9 * after - values}
     execute("# in the loop of CleanRL's ppo.py", **names)
     assert holds("rollout.npz").held["advantages"] == 480
-
-
-@of_a_library
-def test_the_lines_for_torchrls_buffer():
-    pytest.importorskip("torchrl", reason="an installation with TorchRL")
-    from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
-    from torchrl.envs import ActionMask, GymWrapper, TransformedEnv
-
-    env = MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "torchrl")
-    env = TransformedEnv(GymWrapper(env, categorical_action_encoding=True), ActionMask())
-    replay = TensorDictReplayBuffer(storage=LazyTensorStorage(1000), batch_size=10)
-    replay.extend(env.rollout(400, break_when_any_done=False))
-    execute("# of TorchRL's replay buffer")["save"](replay)
-    holds("transitions.npz", encoding="one_hot_float")
 
 
 @of_a_library
