@@ -126,7 +126,8 @@ def test_pig_is_solved_as_it_was_published(own_games):
     assert value == pytest.approx(0.5347, abs=5e-5)  # nifty.stanford.edu/2010/neller-pig
     page = (ROOT / "docs/add-a-game.md").read_text(encoding="utf-8")
     told = r"the player who begins wins (\S+), right within .*\n.* of (\S+)\.$"
-    assert re.search(told, page, re.M).groups() == (f"{solution.value}", f"{solution.error_bound:.1e}")
+    figures = f"{solution.value}", f"{solution.error_bound:.1e}"
+    assert re.search(told, page, re.M).groups() == figures
 
     def actions(own, other, sums):
         states = pig.encode(np.array([[own, other, total] for total in sums]))
