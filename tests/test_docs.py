@@ -164,7 +164,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 #: What the longest blocks do: other tests do it in less time.
-TRAINS = "DiagnoseCallback(every", "exact.compare(", "single, n_steps=256", "DummyVecEnv([lambda"
+TRAINS = "DiagnoseCallback(every", "single, n_steps=256", "DummyVecEnv([lambda"
 TRAINS += ("print(audit(envs, step))",)
 PYTHON = [
     pytest.param(code, id=f"{page} {n}", marks=[pytest.mark.slow] * any(w in code for w in TRAINS))
