@@ -221,6 +221,10 @@ def test_the_commands_within_sentences_have_options_that_there_are():
             parse(*arguments(words))
 
 
+def test_the_pages_have_60_000_words_at_most():
+    assert sum(len(read(path).split()) for path in (ROOT / "docs").glob("*.md")) <= 60_000
+
+
 def test_every_exception_is_one_still_and_every_block_says_its_language():
     languages = {language for _, language, _ in blocks()}
     assert languages <= {"python", "sh", "text", "bibtex"}

@@ -105,7 +105,7 @@ def test_logarithms_are_those_of_the_library():
 
 
 def test_the_page_defines_every_property_in_order():
-    table = (ROOT / "docs/describe.md").read_text().partition("## The games")[0]
+    table = (ROOT / "docs/describe.md").read_text().partition("## Opponents")[0]
     rows = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines() if "|" in line]
     assert rows[2:] == [figure.label for figure in PROPERTIES]
 
