@@ -60,7 +60,7 @@ NOT_RUN = [
     "exactdice describe Greed LowestScore ShutTheBox",
     # another project's program, in an installation of its own, and the shell's words around it
     *(f"python benchmarks/clients/{name}_track.py" for name in ("cleanrl", "tianshou")),
-    *(f"python cleanrl/cleanrl/{name}.py" for name in ("dqn", "c51", "ppo")),
+    *(f"python cleanrl/cleanrl/{name}.py" for name in ("dqn", "ppo")),
     "python benchmarks/clients/cleanrl_score.py",
     *("python benchmarks/clients/tune_entrant.py", "python film.py"),
     *("python -m rl_zoo3.enjoy", "python -m rl_zoo3.train"),
