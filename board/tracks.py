@@ -93,20 +93,13 @@ SIX = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "
 _WORLDS = {
     re.sub(r"\W", "_", place.removeprefix("gym:")): place
     for place in (
-        *(
-            f"gym:{name}"
-            for name in ("FrozenLake-v1", "FrozenLake8x8-v1", "CliffWalking-v1", "Taxi-v4")
-        ),
-        *(
-            f"explore:MiniGrid-{level}-v0"
-            for level in (
-                "Empty-8x8",
-                "LavaGapS5",
-                "SimpleCrossingS9N1",
-                "KeyCorridorS3R1",
-                "DoorKey-5x5",
-            )
-        ),
+        "gym:FrozenLake-v1",
+        "gym:CliffWalking-v1",
+        "gym:Taxi-v4",
+        "explore:MiniGrid-Empty-8x8-v0",
+        "explore:MiniGrid-LavaGapS5-v0",
+        "explore:MiniGrid-SimpleCrossingS9N1-v0",
+        "explore:MiniGrid-DoorKey-5x5-v0",
     )
 }
 _ALL = (

@@ -15,7 +15,7 @@ from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.board.leaderboard import write
 from exactdice.board.pictures import track
 from exactdice.board.results import read_results
-from exactdice.board.tracks import OPEN, TRACKS
+from exactdice.board.tracks import TRACKS
 from exactdice.core import Table
 from exactdice.look.drawing import draw
 
@@ -55,8 +55,9 @@ def main() -> None:
     """Write all pages, their pictures, the table of README, and the description of the data."""
     import croissant  # a neighbour of this program
 
-    for name in OPEN:
-        write(FOLDERS / name)
+    for name, each in TRACKS.items():
+        if not each.self_play:
+            write(FOLDERS / name)
     croissant.main()
     for name in NOTES:
         (DOCS / f"{name}.md").write_text(page(name), encoding="utf-8")

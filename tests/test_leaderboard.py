@@ -106,6 +106,7 @@ def test_a_certificate_of_yahtzee_holds_and_sample_games_agree_with_it(agent):
 
 #: Folders of runs whose tables a page shows.
 ON_TRACKS = ["exactdice-10k", "exactdice-100k", "exactdice-1m"]
+GRID = "exactdice-grid"
 SELF_PLAY = "exactdice-selfplay-1m"
 
 
@@ -129,7 +130,7 @@ def pages():
     return runpy.run_path(str(ROOT / "docs/tracks.py"))
 
 
-@pytest.mark.parametrize("board", [*ON_TRACKS, SELF_PLAY])
+@pytest.mark.parametrize("board", [*ON_TRACKS, GRID, SELF_PLAY])
 def test_a_page_is_the_one_that_its_program_writes(pages, board):
     assert (ROOT / f"docs/{board}.md").read_text() == pages["page"](board)
 
@@ -150,7 +151,7 @@ def test_the_costs_of_runs_are_those_of_the_boards():
         assert sorted(cells) == sorted(itertools.product(found, TRACKS[name].games))
 
 
-@pytest.mark.parametrize("board", [*ON_TRACKS, SELF_PLAY])
+@pytest.mark.parametrize("board", [*ON_TRACKS, GRID, SELF_PLAY])
 def test_forty_lines_with_numpy_alone_recompute_every_headline(board):
     script = ROOT / "benchmarks/headlines.py"
     assert len(script.read_text().splitlines()) <= 40
