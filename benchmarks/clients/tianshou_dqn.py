@@ -43,7 +43,8 @@ def main(game: str, steps: int) -> None:
     algorithm = DQN(policy=policy, optim=optim, gamma=1.0, target_update_freq=100)
     lanes = DummyVectorEnv([make for _ in range(LANES)])
     lanes.seed(0)
-    collector = Collector(algorithm, lanes, VectorReplayBuffer(100_000, LANES))
+    buffer = VectorReplayBuffer(100_000, LANES)
+    collector = Collector(algorithm, lanes, buffer, exploration_noise=True)
     agent = exactdice.from_network(lambda seen: network(seen)[0], env)
 
     for fifth in range(5):

@@ -48,8 +48,6 @@ class Rainbow:
     width: int = 64
     noise: float = 0.109
     """initial standard deviation of the noisy layers"""
-    exploration: float = 0.291
-    """first epsilon, beside the noise; falls to 0 over a third of the moves"""
     alpha: float = 0.703
     """exponent of the priorities"""
     beta: float = 0.4
@@ -79,7 +77,6 @@ def train(cell: Cell, settings: Rainbow) -> None:
         for rollout in range(rollouts):
             cell.play(settings.lanes, agent)
             done = rollout / rollouts
-            policy.set_eps_training(settings.exploration * max(0, 1 - 3 * done))
             buffer.set_beta(settings.beta + (1 - settings.beta) * done)
             collector.collect(n_step=settings.lanes)
             if rollout >= warmup:
