@@ -119,7 +119,10 @@ def _named(groups: Any) -> Mapping[str, Any]:
             name, _, path = word.rpartition("=")
             named.setdefault(name or Path(path).stem, []).append(path)
     if not named:
-        raise InputError(f"groups must be runs by name, or texts NAME=PATH, got {groups!r}")
+        raise InputError(
+            "runs must be given, as folders or files .csv, or in Python also as arrays by name, "
+            f"got {groups or 'none'}"
+        )
     return named
 
 

@@ -106,9 +106,10 @@ class Diagnosis:
     def verdict(self) -> str:
         """The result in a sentence."""
         if self.ok:
-            count = len(self.held)
-            checked = f"{count} {plural(count, 'check')} held" if count else "no check was made"
-            return f"Nothing wrong was found: {checked}."
+            if not (count := len(self.held)):
+                return "No check was made."
+            left = f"; unchecked: {', '.join(self.unchecked)}" if self.unchecked else ""
+            return f"Nothing wrong was found: {count} {plural(count, 'check')} held{left}."
         names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
         return f"Wrong: {', '.join(names)}."
 

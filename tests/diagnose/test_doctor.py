@@ -97,6 +97,7 @@ def test_what_is_declared_is_checked(tmp_path, monkeypatch):
     assert any("the program says 0.873 (gamma-wrong)" in note for note in found.notes)
     found, _ = examined(tmp_path, monkeypatch, "ppo", declare={"returns": "nothing"})
     assert found.unchecked["returns"] == "no part of the program has nothing as declared"
+    assert found.verdict.endswith(f" held; unchecked: {', '.join(found.unchecked)}.")
     with (
         pytest.raises(InputError, match="declare must name gamma, .*, got rewards"),
         doctor(declare={"rewards": "r"}),
