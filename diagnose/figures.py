@@ -91,7 +91,8 @@ class Estimates:
         where = present(game).describe(seen)
         if action is not None:
             where += f": {present(game).describe_move(seen, action)}"
-        often = f"{met:.4f} times a game" if game.has_cycles else f"in {met:.2%} of games"
+        cycles = game.has_cycles or met > 1
+        often = f"{met:.4f} times a game" if cycles else f"in {met:.2%} of games"
         words = f"{where}; estimate {given:.4f}, exact value {exact:.4f}, met {often}"
         return Estimate(tuple(seen.tolist()), action, given, exact, met, words)
 

@@ -199,19 +199,19 @@ def result(payoff: float, game: Game) -> str:
 
 def costliest(score: Score, count: int) -> Table:
     """Return a table of the costliest decisions; ``SizeError`` if the game is too large for it."""
-    cycles, shown = score.task.game.has_cycles, present(score.task.game)
+    blunders, shown = score.blunders(count), present(score.task.game)
+    often = score.task.game.has_cycles or any(each.occupancy > 1 for each in blunders)
     rows = (
         (
             blunder.position,
             shown.to_you(blunder.move),
             shown.to_you(blunder.best_move),
             f"{blunder.cost:.6f}",
-            f"{blunder.occupancy:.4f}" if cycles else f"{blunder.occupancy:.2%}",
+            f"{blunder.occupancy:.4f}" if often else f"{blunder.occupancy:.2%}",
         )
-        for blunder in score.blunders(count)
+        for blunder in blunders
     )
-    often = "times a game" if cycles else "of games"
-    header = ("position", "played", "best", "cost a game", often)
+    header = ("position", "played", "best", "cost a game", "times a game" if often else "of games")
     return Table(header, list(rows), "The costliest decisions", texts=3)
 
 

@@ -182,6 +182,11 @@ def from_network(
     name = label(function)
     if isinstance(function, Mapping):
         function = partial(_looked_up, function)
+    if not callable(function):
+        raise InputError(
+            f"function must be callable or a mapping, got {type(function).__name__}: for a table "
+            "of action values where env shows an integer, give lambda seen: table[seen]"
+        )
     require_arguments(function, "observations", cure)
     problem = prepare(env)
     sight, game = problem.sight, problem.game

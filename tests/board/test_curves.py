@@ -77,11 +77,7 @@ def test_scores_at_different_places_are_the_last_before_each(tmp_path):
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        (
-            {},
-            {},
-            "runs must be given, as folders or files .csv, or in Python also as arrays by name, got none",
-        ),
+        ({}, {}, "runs must be given, as folders or files .csv, .* got none"),
         ({"a": "nowhere"}, {}, "runs must be folders with evaluations.npz, or files .csv, got now"),
         ({"a": (X, np.zeros(3))}, {}, r"scores \(seed, mark\), got shapes \(3,\) and \(3,\)"),
         ({"a": GOOD}, {"measure": "wins"}, "measure must be one of"),

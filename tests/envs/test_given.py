@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.baselines import Task
+from exactdice.baselines.scoring.summary import costliest
 from exactdice.envs import REFERENCE, GameEnv, find_game, full_place
 from exactdice.games import GAMES, Game, GameError, Greed, InputError
 from gymnasium.utils.env_checker import check_env
@@ -425,3 +426,6 @@ def test_functions_and_dictionaries_are_shown_the_integer_that_the_environment_s
         assert exactdice.compare(policy, table, env).gain == 0
     with pytest.raises(ValueError, match="got none for 1: a collections.defaultdict"):
         exactdice.score(exactdice.from_network({0: [0, 0, 0, 1]}, env), env)
+    with pytest.raises(ValueError, match=r"got ndarray: for .* give lambda seen: table\[seen\]"):
+        exactdice.from_network(values, env)
+    assert costliest(exactdice.score(lambda state: 3, env), 1).header[-1] == "times a game"
