@@ -82,11 +82,12 @@ class AgentOptions:
         """Score the policy exactly, by its own name or another one."""
         reading: dict[str, Any] = {"deterministic": not self.stochastic, "name": name}
         if self.is_run:
-            self.refuse("a policy by name", game=self.game, env=self.env)
             import torch
 
             torch.set_num_threads(1)  # more threads slow small networks down
-            return score(*load_model(Path(self.policy), self.model or "final"), **reading)
+            loaded = load_model(Path(self.policy), self.model or "final")
+            self.refuse("a policy that is no run folder", game=self.game, env=self.env)
+            return score(*loaded, **reading)
         task = task_of_agents([self.policy], self.game, self.env)
         policy = policy_from_word(self.policy, task)
         self.refuse("a run folder", model=self.model)

@@ -53,7 +53,9 @@ def title_of(box: int) -> str:
 class YahtzeePresentation(Presentation[Yahtzee]):
     """The words and the score sheet; ``Yahtzee`` has the rules."""
 
-    welcome = "Roll, keep the dice that you like, roll the others again, and fill your boxes."
+    welcome = (
+        "Keep dice, roll the others again, fill your boxes: an open box shows what it pays now."
+    )
     groups = (
         Group("open", "{} open?", counts=True),
         Group("dice", "dice of face {}", counts=True, is_roll=True),
