@@ -212,7 +212,11 @@ class Gae(Formula):
         left_out="returns-without-values: returns are advantages plus values",
         added="advantages-with-values",
     )
-    later: str = edited(default="next", this="values-of-this-row-for-the-next")
+    later: str = edited(
+        default="next",
+        this="values-of-this-row-for-the-next",
+        last="last-values-for-all-next-values: the value after a row is that of the next row",
+    )
     #: In which deltas the value before the move is.
     baseline: str = edited(
         default="all", no="baseline-left-out", going="values-subtracted-only-where-games-go-on"
@@ -230,6 +234,7 @@ class Gae(Formula):
         divided_by_fewer=_DIVIDED,
         centred="advantages-less-their-mean",
         clipped="advantages-clipped",
+        absolute="advantages-without-sign",
         left_out="advantages-left-out",
     )
 
@@ -237,6 +242,7 @@ class Gae(Formula):
         """Compute the numbers, shape (time, lane)."""
         later = self.values[1:] if self.later == "next" else self.values[:-1]
         later = np.concatenate([later, self.last_values[None]])
+        later = np.broadcast_to(later[-1], later.shape) if self.later == "last" else later
         later = np.where(self.truncated, self.final_values, later)
         later = np.where(self.terminated & self.ends_in_delta, 0.0, later)
         before = np.where(self.terminated & (self.baseline == "going"), 0.0, self.values)
@@ -257,6 +263,8 @@ class Gae(Formula):
             return advantages * 0.0
         if self.form == "clipped":
             return np.clip(advantages, -1.0, 1.0)
+        if self.form == "absolute":
+            return np.abs(advantages)
         spread = advantages.std(ddof=int("fewer" in self.form)) if advantages.size > 1 else 1.0
         mean = 0.0 if "divided" in self.form else advantages.mean()
         formed: FloatArray = (advantages - mean) / (

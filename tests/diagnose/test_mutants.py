@@ -208,6 +208,8 @@ LATER = {
     "gradients clipped after the step": (NORM + STEP, STEP + NORM),
     "a learning rate that does not fall": ('optimizer.param_groups[0]["lr"] = rate', "pass"),
     "a penalty of each move": (REWARDS, REWARDS + " - 0.01"),
+    "the last value for all next values": ('        next_values = steps["values"][row]\n', ""),
+    "advantages without their signs": within(FOUND, "advantages", "advantages.abs()"),
     "masks of after the move": (ROW, "row['masks'] = games.masks; " + ROW),
 }
 LATER_DQN = {
