@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -189,14 +189,21 @@ def _read_folder(folder: Path) -> Run:
     )
 
 
+@lru_cache(maxsize=256)  # the runs of a board have few tasks, and to explore one takes seconds
+def _is_usual(place: str, keywords: str, track: str | None, self_play: bool) -> bool:
+    """Say whether keywords, in JSON, are those of a track, or else of the game, by default."""
+    name = find_game(place).name
+    own = TRACKS[track].keywords.get(name, {}) if track else {}
+    task, usual = task_from_options(place, json.loads(keywords)), make_task(name, **own)
+    return bool(task.game == usual.game if self_play else task == usual)
+
+
 def facts(config: TrainConfig) -> dict[str, Any]:
     """Return what determines the result of a run, as fields of ``Run``."""
     options, name = vars(config.hyperparameters), config.game_name
     env = options["env_kwargs"].items()
     keywords = {key: value for key, value in env if key not in ("reward", "encoding")}
-    own = TRACKS[config.track].keywords.get(name, {}) if config.track else {}
-    task, usual = task_from_options(config.game, keywords), make_task(name, **own)
-    same = task.game == usual.game if config.self_play else task == usual
+    same = _is_usual(config.game, json.dumps(keywords), config.track, config.self_play)
     words = [name, *(f"{key} {value}" for key, value in keywords.items() if not same)]
     given = {key: value for key, value in options.items() if value is not None}
     given |= {"encoding": given.pop("env_kwargs").get("encoding", "integer")}

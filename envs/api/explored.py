@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from io import BytesIO
 from typing import Any, TypeAlias
 
@@ -489,7 +488,6 @@ def explored_law(env_id: str) -> tuple[type[LawGame], dict[str, Any], Callable[.
     limit.
     """
 
-    @lru_cache(maxsize=4)  # a board asks for the game of each run
     def law(seeds: int, horizon: int) -> tuple[Any, ...]:
         found: Any = explore(made(env_id), range(seeds), horizon=horizon or None).game
         listed = found.counts, found.successors, found.chances, found.rewards, found.initial
