@@ -1,4 +1,4 @@
-"""What people call the states and actions of toy text and MiniGrid, and the pictures of these."""
+"""Names of the states and actions of toy text and MiniGrid, and the pictures of these states."""
 
 import copy
 import os

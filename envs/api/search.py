@@ -18,7 +18,7 @@ CLOSE = 1e-9
 
 
 class ConflictError(Exception):
-    """What a simulator answers does not follow from the keys of its states."""
+    """The answers of a simulator do not follow from the keys of its states."""
 
 
 @dataclass(slots=True, eq=False)

@@ -41,7 +41,7 @@ class Scene:
 
     @property
     def signs(self) -> dict[int, int | str]:
-        """What is on each die or tile that moves can take, by the ``part`` of the piece."""
+        """The sign on each die or tile that moves can take, by the ``part`` of the piece."""
         pieces = [piece for row in self.rows for piece in row.pieces]
         dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
         tiles = {tile.part: tile.name or tile.number for tile in pieces if isinstance(tile, Tile)}

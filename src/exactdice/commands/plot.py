@@ -37,7 +37,7 @@ class PlotConfig:
     """Keyword arguments of the game: --env max_score 50."""
 
     measure: Literal["nines", "score", "regret"] | None = None
-    """What curves show. Default: nines."""
+    """The measure of curves. Default: nines."""
 
     over: Literal["moves", "seconds"] | None = None
     """The axis of curves. Default: moves."""
