@@ -94,6 +94,7 @@ _WORLDS = {
     re.sub(r"\W", "_", place.removeprefix("gym:")): place
     for place in (
         "gym:FrozenLake-v1",
+        "gym:FrozenLake8x8-v1",
         "gym:CliffWalking-v1",
         "gym:Taxi-v4",
         "explore:MiniGrid-Empty-8x8-v0",
