@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..baselines import Problem, solve
-from ..core import BoolArray, FloatArray, InputError, IntArray
+from ..core import BoolArray, FloatArray, Game, InputError, IntArray
 from ..core.contract import require_worst
 from ..core.positions import states_of
 from ..core.sizes import check_memory
@@ -21,6 +21,16 @@ LIMIT = 20_000
 ROW = 150
 
 
+def check_listable(game: Game) -> None:
+    """Raise an ``InputError`` if the moves of a game are too many for a dictionary."""
+    pairs = game.num_states * game.num_actions
+    if pairs > LIMIT:
+        raise InputError(
+            f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use sparse_P, "
+            "exactdice.solve, which needs no table, or a smaller game"
+        )
+
+
 def tabulate_transitions(engine: Engine) -> Transitions:
     """Return the law of the agent's next state for each move, after the opponents' replies.
 
@@ -29,12 +39,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     States in which the agent is never to move lead to the end too; no move leads to them.
     """
     game = engine.game
-    pairs = game.num_states * game.num_actions
-    if pairs > LIMIT:
-        raise InputError(
-            f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use sparse_P, "
-            "exactdice.solve, which needs no table, or a smaller game"
-        )
+    check_listable(game)
     transitions: Transitions = {
         state: {action: [(1.0, game.num_states, 0.0, True)] for action in range(game.num_actions)}
         for state in range(game.num_states + 1)

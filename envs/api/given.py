@@ -12,7 +12,8 @@ from ...baselines import LawGame, Task
 from ...baselines.law.explicit import View
 from ...baselines.law.law_game import read_law
 from ...baselines.law.numbers import plain
-from ...core import InputError
+from ...core import FloatArray, InputError
+from ..planners import check_listable
 from .env import GameEnv
 from .frames import toy_text
 from .vector import GameVectorEnv
@@ -57,7 +58,7 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
 
     Returns:
         The task. Its observations are (state,), and with a horizon (state, moves made so far);
-        functions are shown the state alone, an integer.
+        functions are shown the state alone, an integer, or what a game of this package shows.
 
     Raises:
         InputError: if the law has another form, or if names are not one for each action or state.
@@ -68,11 +69,14 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
     view = None
     if isinstance(law, gym.Env):
         bare: Any = law.unwrapped
-        view = toy_text(bare)
-        initial = law_begins(bare) if initial is None else initial
-        title, given = title or title_of(bare), law
-        if (law := getattr(bare, "P", None)) is None or initial is None:
-            raise InputError(f"env must have P and initial_state_distrib, got {given}")
+        title = title or title_of(bare)
+        if isinstance(bare, GameEnv):
+            law, begins, view = _listed(bare)
+        else:
+            begins, view, given = law_begins(bare), toy_text(bare), law
+            if (law := getattr(bare, "P", None)) is None or (initial is None and begins is None):
+                raise InputError(f"env must have P and initial_state_distrib, got {given}")
+        initial = begins if initial is None else initial
     if initial is None:
         raise InputError("initial must be given: the first state, or a probability of each state")
     known = read_law(law, initial, rewards, legal)
@@ -84,8 +88,29 @@ def from_P(  # noqa: N802  # the name that toy text gives the law
         old, (count, width) = view or View(), known[0].shape
         given_names = _names("actions", actions, width), _names("states", states, count)
         acts, names = given_names[0] or old.actions, given_names[1] or old.states
-        view = View(actions=acts, states=names, frame=old.frame)
+        view = View(old.space, old.shown, acts, names, old.frame)
     return Task(LawGame(*known, float(kept), horizon, title or "a law", view))
+
+
+def _listed(env: GameEnv) -> tuple[Any, FloatArray, View]:
+    """Return the law of a game of this package, its first states, and what its agent sees."""
+    check_listable(env.task.game)
+    found, task = env.sparse_P, env.task
+    last = len(found.states) - 1  # the end, which comes behind it, is left out
+    law = {
+        state: {
+            action: [
+                (chance, min(then, last), paid, over)
+                for chance, then, paid, over in outcomes
+                if found.legal[state, action]
+            ]
+            for action, outcomes in moves.items()
+        }
+        for state, moves in found.as_dict().items()
+        if state <= last
+    }
+    shown = env.sight.show(task.game.observe(found.states, task.seat))
+    return law, found.initial[:-1], View(env.observation_space, shown)
 
 
 def _names(name: str, given: Any, count: int) -> tuple[str, ...]:

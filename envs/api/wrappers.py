@@ -136,6 +136,9 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         if isinstance(inner, VectorEnv):
             advice = "; of a vector of environments pass one, such as env.envs[0]"
         raise TypeError(f"env must be an exactdice environment or have P, got {inner}{advice}")
+    limit = min((each._max_episode_steps for each in layers if _cuts(each, inner.task)), default=0)
+    if limit and not shown and isinstance(inner, GameEnv):
+        return _within(inner, limit)
     for layer in layers:
         check(layer, inner.task)
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask
@@ -144,6 +147,19 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         read = partial(in_dictionary, masked.key, inner.task.game, sight)
         return inner.task, replace(sight, read=read)
     return inner.task, _sight(inner, shown, env.observation_space)
+
+
+def _within(inner: GameEnv, limit: int) -> tuple[Task, Sight]:
+    """Return the task of a game that is cut after so many moves of the agent."""
+    try:
+        task = from_P(inner, horizon=limit)
+    except InputError as error:
+        why = str(error).partition(":")[0]
+        raise InputError(
+            f"env must be small enough for a table of its moves, as TimeLimit cuts its games after "
+            f"{limit} moves of the agent: {why}"
+        ) from None
+    return task, sight_of(task.game)
 
 
 def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[Any]) -> Sight:
@@ -188,16 +204,18 @@ def _refuse_changes(layer: Any, task: Task) -> None:
             "that this shows to what the wrapper makes of it; else pass the environment without "
             "it, such as env.unwrapped, to score the game itself"
         )
-    longest: float = sum(seat == task.seat for seat, _ in task.game.stages())
-    if task.game.has_cycles:
-        longest = np.inf
-    if layer._max_episode_steps < longest:
-        moves = "any number" if longest == np.inf else longest
+    if _cuts(layer, task):
         raise InputError(
-            f"env must not be cut off: TimeLimit ends games after {layer._max_episode_steps} "
-            f"moves of the agent, and {task.game!r} may take {moves}: exactdice.from_P(env, "
-            f"horizon={layer._max_episode_steps}) solves a small game within the limit"
+            f"env must not be cut off behind wrappers: TimeLimit ends games of {task.game!r} after "
+            f"{layer._max_episode_steps} moves of the agent: pass the environment without them"
         )
+
+
+def _cuts(layer: Any, task: Task) -> bool:
+    """Whether a wrapper is a limit of moves, and games may be longer."""
+    longest = sum(seat == task.seat for seat, _ in task.game.stages())
+    limited = place_of(type(layer)) == LIMIT
+    return limited and (task.game.has_cycles or layer._max_episode_steps < longest)
 
 
 def _refuse_actions(layer: Any, _task: Task) -> None:

@@ -143,8 +143,10 @@ def test_harmless_wrappers_change_nothing():
 @pytest.mark.parametrize(
     ("wrap", "name"),
     [
-        (lambda env: wrappers.TimeLimit(env, 1), "TimeLimit ends games after 1 moves"),
-        (lambda env: wrappers.TimeLimit(env, 31), "31 moves of the agent, and Gr.* may take 32"),
+        (
+            lambda env: wrappers.TimeLimit(FlattenObservation(env), 31),
+            "behind wrappers: TimeLimit ends games of Greed.* after 31 moves",
+        ),
         (lambda env: wrappers.TransformAction(env, int, env.action_space), "TransformAction"),
         (lambda env: wrappers.ClipReward(env, 0, 0.5), "ClipReward"),
         (wrappers.NormalizeReward, "NormalizeReward"),
@@ -166,6 +168,46 @@ def test_what_changes_the_game_is_refused_by_name(wrap, name):
         with pytest.raises(ValueError, match=name):
             ask(env)
     assert exactdice.solve(env.unwrapped).value == VALUE
+
+
+@pytest.mark.parametrize(("limit", "game"), [(1, "Greed"), (3, "Greed"), (2, "FourTwoOne")])
+def test_a_limit_of_moves_is_part_of_the_game(limit, game):
+    own = SIZES if game == "Greed" else {}
+    env = gym.make(f"exactdice/{game}-v0", max_episode_steps=limit, **own)
+    law, begins, bare = env.unwrapped.P, env.unwrapped.initial_state_distrib, env.unwrapped
+    best, blind = np.zeros((2, len(law)))
+    for _ in range(limit):  # backward induction over the dictionary, legal moves alone
+
+        def moves(state, after):
+            legal = range(len(law[state]))
+            if state < bare.task.game.num_states:
+                legal = np.flatnonzero(bare.task.game.mask(np.array([state]))[0])
+            outcomes = (law[state][action] for action in legal)
+            return [
+                sum(p * (r + (not over) * after[then]) for p, then, r, over in ways)
+                for ways in outcomes
+            ]
+
+        best = np.array([max(moves(state, best)) for state in law])
+        blind = np.array([np.mean(moves(state, blind)) for state in law])
+    found = exactdice.score("random", env)
+    assert found.optimum == pytest.approx(begins @ best, abs=1e-12)
+    assert found.value == pytest.approx(begins @ blind, abs=1e-12)
+    shown = []
+
+    def logits(batch):
+        shown.extend(batch)
+        return np.zeros((len(batch), env.action_space.n))
+
+    policy = exactdice.from_network(logits, env, deterministic=False)
+    assert exactdice.score(policy, env).value == pytest.approx(found.value)
+    assert all(each in env.observation_space for each in shown)
+    assert exactdice.score(exactdice.solve(env).policy, env).value == pytest.approx(found.optimum)
+
+
+def test_a_large_game_within_a_limit_is_refused():
+    with pytest.raises(InputError, match="small enough for a table of its moves, as TimeLimit"):
+        exactdice.solve(gym.make("exactdice/Greed-v0", max_episode_steps=3))
 
 
 def network(seen):
