@@ -5,7 +5,8 @@ optimizer. ``torch.autograd.backward`` and ``Categorical.log_prob`` are replaced
 call them.
 """
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,6 +29,8 @@ LAYERS = (th.nn.modules.dropout._DropoutNd, th.nn.modules.batchnorm._BatchNorm)
 MOST = 20_000
 #: Calls with a gradient that are kept over moves.
 KEPT = 4096
+#: Differences by which results of the same numbers may be rounded, relative and absolute.
+NEAR = (1e-3, 1e-5)
 Numbers: TypeAlias = npt.NDArray[Any]
 
 
@@ -37,6 +40,7 @@ class Call(NamedTuple):
     module: th.nn.Module
     output: th.Tensor
     end: int  # number of the inputs of layers that were seen before it ended
+    inputs: tuple[Any, ...] = ()
 
 
 class Draw(NamedTuple):
@@ -52,7 +56,12 @@ class Fed(NamedTuple):
 
     layer: th.nn.Module
     rows: th.Tensor
-    learned: bool  # whether the layer's results have a gradient
+    node: Any  # of the graph, that of the layer's results; None if they have no gradient
+
+    @property
+    def learned(self) -> bool:
+        """Whether the layer's results have a gradient."""
+        return self.node is not None
 
 
 @dataclass
@@ -63,11 +72,11 @@ class Calls:
 
     Args:
         before: called with a loss and with a function that computes its gradients, in place of
-            ``loss.backward()``.
+            ``loss.backward()``; returns the nodes of the loss's graph, or none.
         stepped: called with an optimizer and whether its step has been made, around each step.
     """
 
-    before: Callable[[th.Tensor, Callable[[bool], None]], None]
+    before: Callable[[th.Tensor, Callable[[bool], None]], Container[Any]]
     stepped: Callable[[th.optim.Optimizer, bool], None]
     seen: list[Call] = field(default_factory=list)
     fed: list[Fed] = field(default_factory=list)
@@ -143,11 +152,11 @@ class Calls:
         self.drops |= isinstance(module, LAYERS) and module.training
         self.recurrent |= isinstance(module, th.nn.RNNBase)
         if isinstance(module, WEIGHTED) and len(self.fed) < MOST:
-            self.fed.append(Fed(module, inputs[0], output.requires_grad))
+            self.fed.append(Fed(module, inputs[0], output.grad_fn))
         if isinstance(output, th.Tensor) and 1 <= output.dim() <= 2 and len(self.seen) < MOST:
             if self.seen and self.seen[-1].output is output:  # an outer module gives the same
                 self.seen.pop()
-            self.seen.append(Call(module, output, len(self.fed)))
+            self.seen.append(Call(module, output, len(self.fed), inputs))
             self.modules[id(module)] = module
 
     def entered(
@@ -183,6 +192,23 @@ class Calls:
         single = found is not None and found.dim() == 1 and found.is_floating_point()
         return found[None] if found is not None and single else found
 
+    def mixes(self, call: Call) -> bool:
+        """Whether a copy of a network says something else of the first row of a call alone."""
+        given, count, own = call.inputs, len(call.output), numbers_of(call.output)
+        hooked = any(
+            each._forward_hooks or each._forward_pre_hooks for each in call.module.modules()
+        )
+        if hooked or len(given) != 1 or count == 1 or np.shape(given[0])[:1] != (count,):
+            return False
+        try:
+            with th.random.fork_rng(), th.no_grad():
+                network = copy.deepcopy(call.module)
+                whole, alone = (numbers_of(network(rows)) for rows in (given[0], given[0][:1]))
+        except Exception:  # of a network that cannot be copied, or takes no single row
+            return False
+        same = whole.shape == own.shape and np.allclose(whole, own, *NEAR)  # else it draws
+        return same and not np.allclose(alone[0], own[0], *NEAR)
+
     def _step(self, optimizer: th.optim.Optimizer, made: bool) -> None:
         if not self.busy:
             self.stepped(optimizer, made)
@@ -198,9 +224,19 @@ class Calls:
         loss = tensors[0] if isinstance(tensors, tuple | list) and len(tensors) == 1 else tensors
         if self.busy or not isinstance(loss, th.Tensor) or loss.numel() != 1:
             compute(False)
-        else:
-            self.before(loss, compute)
+        elif used := self.before(loss, compute):
+            kept = Calls(self.before, self.stepped)  # for the next loss, of another network
+            kept.seen = [each for each in self.seen if _is_left(each.output.grad_fn, used)]
+            kept.fed = [each for each in self.fed if _is_left(each.node, used)]
             self.forget()
+            self.kept = kept
+        else:
+            self.forget()
+
+
+def _is_left(node: Any, used: Container[Any]) -> bool:
+    """Whether results with a gradient are not among those of a loss."""
+    return node is not None and node not in used
 
 
 def numbers_of(tensor: th.Tensor) -> Numbers:

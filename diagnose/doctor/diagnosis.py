@@ -11,7 +11,7 @@ from ..report import Report
 from .program import WRONG
 
 #: Checks that are made of many batches, each of which one mistake must explain.
-SETTLED = ("targets", "transitions", "returns", "log_probs")
+SETTLED = ("targets", "transitions", "returns", "log_probs", "actions")
 #: Times that a failing check is made.
 OFTEN = 5
 #: The checks by name, and what holds if they do.
@@ -21,6 +21,7 @@ CHECKS = {
     "moves": "no row of a batch is one in which the environment was reset in place of a move",
     "transitions": "moves of a replay buffer are moves that the environment has made",
     "log_probs": "old log-probabilities are those with which the actions were drawn",
+    "rows": "what a network says of a row does not depend on the other rows of its batch",
     "law": "before the first step of an update the law is the one that drew the actions",
     "returns": "returns follow from rewards, ends and values, with one discount and one lambda",
     "targets": "targets of action values follow from rewards, ends and the target network",

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,8 @@ from .tap import Tap, Trace
 
 #: The first gradients are all examined, later ones when their number has grown by this factor.
 FIRST, GROWTH = 48, 1.25
+#: The first gradients, of which networks are shown one row alone.
+ALONE = 4
 #: Seconds that the doctor may take whatever its budget is.
 GRACE = 0.5
 #: Seconds that exact scores may take whatever the budget is.
@@ -45,6 +47,11 @@ _BEST = (
 _FLOWS = (
     "the gradient of the actor's loss flows into the critic's values",
     "advantages-not-detached: advantages are constants of the actor's loss: detach them",
+)
+_MIXED = (
+    "a network says something else of a row when it is shown the row alone",
+    "rows-mixed: what a network says of a row must not depend on the other rows of its batch: take "
+    "softmax, means and norms over the axis of actions",
 )
 _ATTACHED = "targets-not-detached: targets are constants of the loss: detach them"
 _ILLEGAL = (
@@ -125,6 +132,9 @@ class Examination:
             check_lanes(report, trace)
             report.notes += [_ILLEGAL] * (self.story is not None and self.story.illegal)
             law = self._rollout is not None
+            made = {*self.diagnosis.held, *(each.check for each in self.diagnosis.symptoms)}
+            if law and "returns" not in made:
+                self.diagnosis.unchecked.setdefault("returns", "no loss of a critic was found")
             gamma = self.declared.found.get("gamma")
             seconds = max(SCORES, self.budget * (time.perf_counter() - self._begun))
             self._learned.end(self.diagnosis, trace, gamma, law, seconds)
@@ -194,23 +204,27 @@ class Examination:
             if self.world is None:  # in a probe too few rows differ
                 self.diagnosis.take(report, where() if report.findings else "")
 
-    def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> None:
+    def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> Container[Any]:
         self.diagnosis.gradients += 1
         self.calls.look(away=False)  # the first move of the next rows is decided upon after it
         story = self.story
         if story is None or not self._wanted(len(story.trace.rows)):
             self.habits.unseen()
+            if self._rollout is not None and self._rollout.section.end == self._end:
+                self._rollout.whole = False
             compute(False)
-            return
+            return ()
+        used: Container[Any] = ()
         with self._apart(), self._report() as report:
             graph = LossGraph.of(loss)
-            parameters = graph.parameters
+            used, parameters = graph.nodes, graph.parameters
             before = [None if each.grad is None else each.grad.clone() for each in parameters]
             self.habits.gradient(report, parameters)
         compute(True)
         with self._apart(), th.enable_grad(), self._report() as report:
             self.habits.finite(report, parameters)
             self._examine(report, graph, Gradient(parameters, before), story)
+        return used
 
     def _wanted(self, end: int) -> bool:
         """Whether a gradient after some rows is to be examined."""
@@ -237,6 +251,7 @@ class Examination:
                 self.habits.target(call.module)
         if self.world is not None:
             return
+        self._check_rows(report, graph)
         for each in (batch.logits, batch.values, batch.action_values):
             self.habits.role([] if each is None else LossGraph.of(each).parameters)
         if batch.action_values is not None:
@@ -245,17 +260,28 @@ class Examination:
         if self._rollout is None or self._rollout.section.end != self._end:
             self._finish_rollout()
             section = Section(story, self._begin, self._end)
-            self._rollout = Rollout(section, batch.network, self._last(batch, section.lanes))
-            own = [call for call in self.calls.seen if id(call.module) == batch.network]
-            own = [call for call in own if not graph.has(call.output)]
-            self._rollout.hear(self._said_of(own, story))
+            self._rollout = Rollout(section, self._heard(graph, story, section.lanes))
+        self._rollout.meet(batch.network)
         self._policy(report, batch, gradient, self._rollout)
 
-    def _last(self, batch: Batch, lanes: int) -> FloatArray | None:
-        """Return what the critic has said after the last row, (lane,)."""
-        own = [c.output for c in self.calls.seen if id(c.module) == batch.network]
-        own = [each for each in own if not each.requires_grad and each.numel() == lanes]
-        return numbers_of(own[-1]).reshape(lanes).astype(np.float64) if own else None
+    def _check_rows(self, report: Report, graph: LossGraph) -> None:
+        """Check that networks say the same of a row whatever stands beside it."""
+        if self.diagnosis.gradients <= ALONE and not self.calls.layers:
+            mixed = [self.calls.mixes(call) for call in self.calls.seen if graph.has(call.output)]
+            self._show(report, "rows", _MIXED, any(mixed))
+
+    def _heard(self, graph: LossGraph, story: Story, lanes: int) -> dict[int, Any]:
+        """Return what modules have said of the last observations, (lane,), and by their keys."""
+        found: dict[int, Any] = {}
+        for module in {id(call.module) for call in self.calls.seen}:
+            own = [call for call in self.calls.seen if id(call.module) == module]
+            own = [each for each in own if each.output.numel() == len(each.output)]
+            last = [each.output for each in own if not each.output.requires_grad]
+            last = [each for each in last if each.numel() == lanes]
+            values = numbers_of(last[-1]).reshape(lanes).astype(np.float64) if last else None
+            said = self._said_of([call for call in own if not graph.has(call.output)], story)
+            found[module] = values, said
+        return found
 
     def _known(self, report: Report, known: Any, story: Story) -> bool:
         """Check that observations of a batch were shown; return whether they can be read."""
@@ -273,6 +299,7 @@ class Examination:
         targets = wanted[0] if targets is None and wanted else targets
         advantages = self.declared.array("advantages", batch.count)
         advantages = batch.factor if advantages is None else advantages
+        places = np.full(batch.count, -1)
         if batch.entered is not None:
             keys = rollout.section.story.keys(batch.entered)
             if not self.habits.steps:
@@ -286,14 +313,19 @@ class Examination:
             self._show(report, "gradient", _OUTER)
         elif targets is not None and batch.attached:
             self._show(report, "gradient", _FLOWS)
-        elif advantages is None:
+        elif advantages is None and batch.logits is not None:
             report.unchecked["gradient"] = "no advantages were found in the loss"
         else:
-            turned, sure = rollout.turned(batch, advantages, targets, self.declared)
+            given = th.zeros(batch.count) if advantages is None else advantages
+            own = numbers_of(given).astype(np.float64)
+            turned, sure = rollout.turned(places, own, self.declared)
             check_form(report, batch, turned if sure else None)
-            losses = right_losses(batch, targets, -advantages if turned else advantages)
-            signed = sure and not (batch.ratio and batch.ratio[1])
-            facts = self._blame.add(report, gradient, losses, where(), signed)
+            losses = right_losses(batch, targets, -given if turned else given)
+            inverted = bool(batch.ratio and batch.ratio[1])
+            facts = self._blame.add(report, gradient, losses, where(), sure and not inverted)
+            if "policy_coef" in facts and not (sure or inverted):  # the end of the rollout may tell
+                weight = facts.pop("policy_coef")
+                rollout.unsure.append((places, -own if turned else own, weight, where()))
             self.diagnosis.facts |= facts | dict(zip(["clip"], batch.clips, strict=False))
 
     def _show(self, report: Report, check: str, words: tuple[str, str], wrong: bool = True) -> None:
@@ -391,3 +423,9 @@ class Examination:
         if self._rollout is not None and np.isfinite(self._rollout.actions).any():
             with self._report() as report:
                 self._rollout.check(report, self.declared)
+            for places, own, weight, place in self._rollout.unsure:
+                turned, sure = self._rollout.turned(places, own, self.declared)
+                if sure:
+                    weight *= -1 if turned else 1
+                    self.diagnosis.facts["policy_coef"] = weight
+                    self._blame.weigh("policy_coef", weight, place)

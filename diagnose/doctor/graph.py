@@ -35,12 +35,13 @@ class Node:
 class LossGraph:
     """All nodes above the parameters of a loss, those next to the loss first."""
 
+    loss: th.Tensor
     nodes: dict[Any, Node] = field(default_factory=dict)
 
     @classmethod
     def of(cls, loss: th.Tensor) -> "LossGraph":
         """Read the graph of a loss, before its gradients are computed."""
-        graph, todo = cls(), [loss.grad_fn]
+        graph, todo = cls(loss), [loss.grad_fn]
         for node in todo:  # which grows
             if node is not None and node not in graph.nodes:
                 inputs = tuple(each for each, _ in node.next_functions)
@@ -58,6 +59,10 @@ class LossGraph:
     def parameters(self) -> list[th.Tensor]:
         """The parameters at the leaves."""
         return [node.variable for node in self.nodes if hasattr(node, "variable")]
+
+    def slopes(self, tensors: list[th.Tensor]) -> list[th.Tensor]:
+        """Return the derivatives of the loss by some tensors, each of the shape of the tensor."""
+        return list(th.autograd.grad(self.loss, tensors, retain_graph=True, materialize_grads=True))
 
     def has(self, tensor: th.Tensor) -> bool:
         """Whether the loss depends on a tensor."""

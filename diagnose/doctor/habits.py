@@ -26,6 +26,7 @@ LONGEST, MOST, CHANCE = 5000, 16, 1e-6
 #: Part by which the norms of two gradients differ that are cut to the same one.
 NEAR = 1e-4
 _CLEARED = Mistake("gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()")
+_LOST = Mistake("gradients-lost: call optimizer.zero_grad() before loss.backward(), not after it")
 _STILL = Mistake("learning-rate-zero: the step leaves all parameters as they are")
 _LEFT_OUT = Mistake("parameters-left-out: give the optimizer all parameters that are trained")
 _NO_STEP = Mistake("step-missing: call optimizer.step() after each loss.backward()")
@@ -43,7 +44,7 @@ _FREE = (
 _LANES = Mistake("lanes-alike: give each environment of the vector a seed of its own")
 
 
-@dataclass
+@dataclass(eq=False)
 class _Weight:
     """A parameter of the program, and its values when it was met first."""
 
@@ -69,6 +70,7 @@ class Habits:
         self._before: list[th.Tensor] | None = None
         self.drops = False  # whether layers that drop inputs were called while the agent played
         self.steps = 0  # since the last move of the environment
+        self._pulled: list[_Weight] = []  # with a gradient of the loss before
         self._norm: float | None = None  # of the gradient since the last step
         self._clipped: list[float] = []  # norms of gradients that were smaller when a step was made
 
@@ -90,18 +92,22 @@ class Habits:
                 norm = _norm(each.tensor for each in own)
                 self._clipped += [norm] * (norm < (1 - NEAR) * self._norm)
                 self._norm = None
+            lost = [each for each in own if each in self._pulled]
+            none = lost and not any(_pulls(each.tensor) for each in lost)
+            words = "gradients were computed, and are gone when the step is made"
+            report.add("gradients", np.array([bool(none)]), words, [_LOST])
+            self._pulled.clear()
             watched = self._most <= LEAST
             self._before = [each.tensor.detach().clone() for each in own] if watched else None
             return
         self.steps += 1
         for each in own:
             each.owned = each.stepped = True
-            each.pulled |= each.tensor.grad is not None
+            each.pulled |= _pulls(each.tensor)
         if self._before is not None:
             pairs = zip(self._before, own, strict=True)
             moved = any(not th.equal(before, each.tensor) for before, each in pairs)
-            grads = [each.tensor.grad for each in own]
-            pulled = any(each is not None and bool(each.any()) for each in grads)
+            pulled = any(_pulls(each.tensor) for each in own)
             words = "a step has moved no parameter"
             report.add("parameters", np.array([pulled and not moved]), words, [_STILL])
 
@@ -120,6 +126,7 @@ class Habits:
 
     def unseen(self) -> None:
         """Follow a loss that is not examined: gradients may have been added up since a step."""
+        self._pulled.clear()
         for each in self._weights.values():
             each.stepped = False
 
@@ -145,6 +152,7 @@ class Habits:
     def finite(self, report: Report, parameters: list[th.Tensor]) -> None:
         """Check gradients that have been computed."""
         self._norm = _norm(parameters)
+        self._pulled = [each for each in self._of(parameters) if _pulls(each.tensor)]
         wrong = [each.grad is not None and not th.isfinite(each.grad).all() for each in parameters]
         report.add("finite", np.array([any(map(bool, wrong))]), "a gradient is not a finite number")
 
@@ -170,6 +178,10 @@ class Habits:
             left = [each for each in left if each.still]
             words = f"parameters of shape {_shapes(left)} get gradients, and no optimizer has them"
             report.add("optimizer", np.array([bool(left)]), words, [_LEFT_OUT])
+
+
+def _pulls(parameter: th.Tensor) -> bool:
+    return parameter.grad is not None and bool(parameter.grad.any())
 
 
 def _norm(parameters: Iterable[th.Tensor]) -> float:

@@ -53,6 +53,8 @@ MISTAKES = {
     "loss-sign",
     "lanes-mixed",
 }
+#: Errors that are too small to be divided by.
+TINY = 1e-6
 #: Searches without an end after which none is made.
 LATE = 2
 #: Why a gradient is not checked.
@@ -65,7 +67,7 @@ class Batch:
 
     graph: LossGraph
     entered: th.Tensor | None  # what networks were given
-    actions: th.Tensor  # (row,)
+    actions: th.Tensor  # (row,), zeros of a loss of values alone
     network: int | None = None  # the number of the network that gave the values or action values
     values: th.Tensor | None = None  # of a critic, with a gradient, (row,)
     logits: th.Tensor | None = None  # of a law, with a gradient, (row, action)
@@ -73,9 +75,9 @@ class Batch:
     action_values: th.Tensor | None = None  # with a gradient, (row, action)
     best: bool = False  # whether the actions are the best ones, in place of those of the rows
     others: tuple[th.Tensor, ...] = ()  # further results of the network, with a gradient
-    attached: bool = (
-        False  # whether logarithms of probabilities are multiplied by values that learn
-    )
+    #: Whether logarithms of probabilities are multiplied by values that learn.
+    attached: bool = False
+    draws: tuple[Draw, ...] = ()
 
     @property
     def count(self) -> int:
@@ -96,7 +98,29 @@ class Batch:
     @cached_property
     def factor(self) -> th.Tensor | None:
         """The constants by which ratios or logarithms are multiplied: advantages, (row,)."""
-        return next(iter(self.graph.factors(self.count)), None)
+        found = next(iter(self.graph.factors(self.count)), None)
+        return self.slopes if found is None and self.ratio is None else found
+
+    @cached_property
+    def slopes(self) -> th.Tensor | None:
+        """What logarithms of probabilities are multiplied by in minus the mean of a loss, (row,).
+
+        It is None if the loss does not depend on them.
+        """
+        logs = [draw.log_probs for draw in self.draws]
+        found = self.graph.slopes(logs) if logs else []
+        joined = th.cat([each.reshape(-1) for each in found]) if found else th.zeros(1)
+        return -len(joined) * joined if joined.any() else None
+
+    def weighted(self, targets: th.Tensor) -> th.Tensor | None:
+        """Return the weights of the rows in a loss of action values, (row,), of one sign."""
+        assert self.action_values is not None
+        at = self.actions[:, None]
+        slopes = self.graph.slopes([self.action_values])[0].gather(1, at).squeeze(1)
+        errors = self.action_values.detach().gather(1, at).squeeze(1) - targets
+        found = th.where(errors.abs() > TINY, slopes / errors, 0.0)
+        one_sign = (found >= 0).all() or (found <= 0).all()
+        return found.abs() / found.abs().max() if one_sign and found.any() else None
 
     @classmethod
     def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
@@ -123,6 +147,19 @@ class Batch:
                         best=taken is best,
                         others=tuple(same[:time] + same[time + 1 :]),
                     )
+        return cls._of_critic(graph, calls, seen) if actions else None
+
+    @classmethod
+    def _of_critic(cls, graph: LossGraph, calls: Calls, seen: list[Call]) -> "Batch | None":
+        """Find the batch of a loss of values alone."""
+        for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
+            same = [call.output for call in seen if id(call.module) == module]
+            own = [each.reshape(-1) for each in same if each.numel() == len(each)]
+            for values in [*own, th.cat(own)] if own else []:
+                if graph.wanted(values) is not None or graph.outer(values):
+                    entered = calls.entered(len(values), learned=True)
+                    none = th.zeros(len(values), dtype=th.long, device=values.device)
+                    return cls(graph, entered, none, module, values)
         return None
 
     @classmethod
@@ -144,7 +181,8 @@ class Batch:
                 break
         nodes = {each.grad_fn for each in same} if network else set()
         attached = graph.multiplied(draws[0].log_probs.grad_fn, nodes)
-        return cls(graph, entered, taken, network, values, logits, logs, attached=attached)
+        given = network, values, logits, logs
+        return cls(graph, entered, taken, *given, attached=attached, draws=tuple(draws))
 
 
 class Weights(NamedTuple):
@@ -250,17 +288,18 @@ def right_losses(
             weights=th.ones_like(targets),
             kind=kinds[0],
         )
-        return [base, replace(base, kind=kinds[1])]
-    assert batch.logits is not None
-    assert batch.log_probs is not None
+        weights = batch.weighted(targets)
+        further = [] if weights is None else [replace(base, kind="mse", weights=weights)]
+        return [base, replace(base, kind=kinds[1]), *further]
     none = th.zeros_like(advantages)
+    logits = none[:, None] if batch.logits is None else batch.logits
     ratio, clips = batch.ratio, batch.clips
-    old: th.Tensor = batch.log_probs.detach()
+    old: th.Tensor = none if batch.log_probs is None else batch.log_probs.detach()
     if ratio is not None:
         old = old + ratio[0].log() * (1 if ratio[1] else -1)
     policy = PolicyLoss(
-        logits=batch.logits,
-        masks=batch.logits.detach() > ILLEGAL,
+        logits=logits,
+        masks=logits.detach() > ILLEGAL,
         actions=batch.actions,
         log_probs=old,
         advantages=advantages,
@@ -300,6 +339,8 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
         )
     elif batch.clips and turned is not None and choices == ["Minimum" if turned else "Maximum"]:
         mistake = "maximum-for-minimum: take the smaller one of the two objectives"
+    if not batch.clips and not choices:
+        report.notes.append("the ratio is not clipped (clip-missing, if the loss is PPO's)")
     wrong = np.array([mistake is not None])
     report.add("form", wrong, "the ratio of PPO", [Mistake(mistake or "")])
 
@@ -337,8 +378,7 @@ class Blame:
                     report.held["gradient"] = 1
                 for name, weight in weights.told.items():
                     if signed or name != "policy_coef":
-                        words = f"the weight of this part of the loss is {weight:.3g}"
-                        self._blame(Mistake(SIGNS[name]), weight < 0, words, where)
+                        self.weigh(name, weight, where)
                 return weights.told
         try:
             found = gradient.mistake(losses, self.seconds) if self.seconds else None
@@ -354,6 +394,11 @@ class Blame:
             self._blame(found, True, words, where)
             self.seconds *= self.found[found.name][0] < 3
         return {}
+
+    def weigh(self, name: str, weight: float, where: str) -> None:
+        """Take in the weight of a part of a loss."""
+        words = f"the weight of this part of the loss is {weight:.3g}"
+        self._blame(Mistake(SIGNS[name]), weight < 0, words, where)
 
     def _blame(self, mistake: Mistake, wrong: bool, words: str, where: str) -> None:
         if not wrong:

@@ -19,8 +19,8 @@ WORDS = {"gamma": {"gamma", "discount"}, "gae_lambda": {"lambda", "lam"}}
 WRONG = {"gamma": "gamma-wrong", "gae_lambda": "lambda-wrong"}
 #: What a user may declare: numbers, and names of arrays of a row for each move of a batch.
 ARRAYS = ("returns", "advantages")
-#: Most numbers of the program that are tried.
-MOST = 24
+#: Most numbers of the program that are tried, and in how many objects within one another they are.
+MOST, DEPTH = 24, 2
 
 
 def is_of_program(name: str) -> bool:
@@ -48,17 +48,24 @@ def where() -> str:
 def _numbers() -> Iterator[tuple[str, float]]:
     """Yield the numbers from 0 to 1 among the variables of the running program, with their names.
 
-    Attributes of its objects and entries of its dictionaries are among them.
+    Attributes of its objects and entries of its dictionaries are among them, and those of these.
     """
     for frame in frames():
         if str(frame.f_globals.get("__name__", "")).startswith("torch"):
             continue
-        for key, given in [*frame.f_locals.items(), *frame.f_globals.items()]:
-            own = getattr(given, "__dict__", given)
-            read = isinstance(own, dict) and not isinstance(given, type | ModuleType)
-            for name, each in [(key, given), *(tuple(own.items()) if read else ())]:
-                if isinstance(each, float) and 0 <= each <= 1:
-                    yield str(name).lower(), each
+        for name, each in _inside({**frame.f_globals, **frame.f_locals}, DEPTH):
+            if isinstance(each, float) and 0 <= each <= 1:
+                yield str(name).lower(), each
+
+
+def _inside(given: Any, depth: int) -> Iterator[tuple[Any, Any]]:
+    """Yield the attributes or entries of an object, and those of each of them."""
+    own = getattr(given, "__dict__", given)
+    if isinstance(own, dict) and not isinstance(given, type | ModuleType):
+        for name, each in tuple(own.items()):
+            yield name, each
+            if depth:
+                yield from _inside(each, depth - 1)
 
 
 class Declared:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import BoolArray, FloatArray, IntArray
 from ..audits.estimates import Bootstrap
+from ..audits.formula import CLOSE
 from ..report import Mistake, Report
 from .program import Declared
 from .rows import Move, Story
@@ -23,6 +24,7 @@ _SAME = "stale-next-observation: the next observation is the one after the move,
 _NEVER = "stale-observation: the observation is never renewed: obs = next_obs at the end of a step"
 _SHIFTED = "shifted-actions: an action belongs to the observation that it was chosen for"
 _AT_ENDS = "rewards-left-out-at-ends: the target of a move that ends the game is its reward"
+_CHOSEN = "they have the values of other actions than the best ones, as SARSA's have"
 _CURE = "take the maximum over the legal actions of the next state"
 
 
@@ -44,7 +46,8 @@ class Sample:
         fitting = [self._fitting(row, story) for row in range(len(self.keys))]
         values, clear = self.values, np.ones(len(fitting), dtype=bool)
         if self.said:  # those of other rows were not asked for
-            fitting = [[each for each in own if each.after in self.said] or own for own in fitting]
+            asked = [[e for e in own if e.terminated or e.after in self.said] for own in fitting]
+            fitting = [known or own for known, own in zip(asked, fitting, strict=True)]
             none = np.full(len(next(iter(self.said.values()))), np.nan)
             of = [self.said.get(own[0].after, none) if own else none for own in fitting]
             clear = np.array([len({move.after for move in own}) == 1 for own in fitting])
@@ -159,8 +162,22 @@ class Sample:
             known = [Mistake(_AT_ENDS, {"rewards": np.where(ended, 0.0, rewards)}), *known]
         best = replace(best, alike=known)
         best = judge(report, "targets", best, self.targets, clear, declared, others, clear)
-        if best is not None:
+        if best is not None and self._are_known(report, best, clear):
             report.notes += declared.explain("gamma", float(best.gamma))
+
+    def _are_known(self, report: Report, formula: Any, clear: BoolArray) -> bool:
+        """Take back a finding if each target has the value of some action, as that taken next."""
+        assert self.values is not None
+        nameless = [e for e in report.findings if e.check == "targets" and e.mistake is None]
+        if not nameless:
+            return True
+        rest, at = self.targets - formula.rewards, clear & ~formula.terminated
+        far = np.abs(formula.gamma * self.values[at] - rest[at, None]).min(axis=1)
+        near = CLOSE * float(np.abs(self.targets[clear]).max())
+        if (far <= near).all() and (np.abs(rest[clear & ~at]) <= near).all():
+            report.findings.remove(nameless[0])
+            report.unchecked["targets"] = _CHOSEN
+        return False
 
     def _mistakes(self, story: Story, wrong: BoolArray) -> Iterator[Mistake]:
         """Yield the mistake that explains moves that were never made."""

@@ -25,6 +25,8 @@ from .truth import CUT, UNKNOWN, agreeing, check_moves, judge, most_agreeing
 
 #: Correlation of numbers that are alike up to a factor and a summand, and the least rows of them.
 ALIKE, LEAST = 0.9999, 8
+#: Losses that have some rows of a rollout, when none has others.
+OFTEN = 4
 #: Correlation from which the sign of advantages is known.
 LINEAR = 0.99
 #: Share of a batch whose actions may be others than were taken.
@@ -43,6 +45,10 @@ _RUNS_ON = (
     "cut-games-run-on: the row after the end of a game that was cut is of the next game: stop the "
     "sum there, and take the value of the last observation of the game"
 )
+_LEFT_OUT = (
+    "losses have some rows of a rollout four times or more, and others never (rows-left-out, "
+    "unless rows are drawn with replacement)"
+)
 _STALE = "Keep the observation that the action was drawn for, not the one after the move"
 _RECOMPUTED = "Keep the log-probabilities of the draw: those of the present law make every ratio 1"
 _AFTER = "shifted-values: a value belongs to the observation before the move of its row"
@@ -59,19 +65,30 @@ class Rollout:
     """
 
     section: Section
-    critic: int | None  # its number
-    last: FloatArray | None  # its values after the last row, (lane,)
+    #: What modules have said after the rollout, by their numbers: of the last observations, (lane,)
+    #: each or None, and of observations by their keys.
+    heard: Mapping[int, tuple[FloatArray | None, Mapping[bytes, Numbers]]]
+    critic: int | None = None  # its number
+    last: FloatArray | None = None  # its values after the last row, (lane,)
+    values: FloatArray | None = None  # its values before the moves
+    whole: bool = True  # whether all losses so far were seen
     ones: list[bool] = field(default_factory=list)  # whether all ratios were 1, after a step
     #: Places of rows of batches, and their advantages as they stand in the losses.
     advantages: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
+    #: The same where their sign is not known yet, the weight of the objective, and a place.
+    unsure: list[tuple[IntArray, FloatArray, float, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         shape = self.section.end - self.section.begin, self.section.lanes
         self.returns, self.actions, self.log_probs = np.full((3, *shape), np.nan)
-        self.values = None if self.critic is None else self.section.outputs(self.critic)
+        self._taken = np.zeros(shape, dtype=np.int64)  # how often losses of the law have a row
 
-    def hear(self, said: Mapping[bytes, Numbers]) -> None:
-        """Take in what the critic has said of observations after the rollout."""
+    def meet(self, critic: int | None) -> None:
+        """Take in the values of the critic, when a loss has shown which module it is."""
+        if self.critic is not None or critic is None:
+            return
+        self.critic, self.values = critic, self.section.outputs(critic)
+        self.last, said = self.heard.get(critic, (None, {}))
         if self.values is None and all(key in said for key in self.section.keys):
             own = [said[key][0] for key in self.section.keys]
             self.values = np.array(own).reshape(self.returns.shape)
@@ -89,8 +106,16 @@ class Rollout:
     ) -> None:
         """Keep what stands in a batch at the places of its rows."""
         there = places >= 0
+        if batch.slopes is not None:  # a program may leave rows out of its loss
+            there &= numbers_of(batch.slopes) != 0
         at = np.divmod(places[there], self.section.lanes)
-        self.actions[at] = numbers_of(batch.actions)[there]
+        if batch.logits is not None:
+            np.add.at(self._taken, np.divmod(places[places >= 0], self.section.lanes), 1)
+            self.actions[at] = numbers_of(batch.actions)[there]
+        elif self.values is None and batch.values is not None:  # it was not asked before
+            own = np.full(self.returns.shape, np.nan)
+            own[at] = numbers_of(batch.values)[there]
+            self.values = own if np.isfinite(own).all() else None
         if targets is not None:
             self.returns[at] = numbers_of(targets)[there]
         if batch.ratio is not None and batch.log_probs is not None:
@@ -109,8 +134,11 @@ class Rollout:
             batch: if most actions are others, its rows are wrong, and not its law.
             layers: whether a layer drops some of its inputs, or normalises a batch.
         """
-        section, drawn, places = self.section, self.section.logits, self.section.first(keys)
-        if drawn is None or batch.logits is None or (places < 0).any():
+        section, drawn = self.section, self.section.logits
+        if drawn is None or batch.logits is None or batch.entered is None:
+            return
+        places = section.asked(batch.entered)
+        if (places < 0).any():
             return
         own = section.find(keys)
         taken = section.stacked("actions").reshape(len(section.keys), -1)[own[own >= 0], 0]
@@ -133,19 +161,20 @@ class Rollout:
         example = "row {} of the first batch has another law than when its action was drawn".format
         report.add("law", ~right, example, mistakes)
 
-    def turned(
-        self, batch: Batch, given: th.Tensor, targets: th.Tensor | None, declared: Declared
-    ) -> tuple[bool, bool]:
-        """Return whether a loss has minus the advantages, and whether this is sure."""
-        if batch.entered is None or (self.values is None) != (targets is None):
-            return False, False
-        places = self.section.first(self.section.story.keys(batch.entered))
-        if self.values is None or targets is None:
-            right = self._sums(declared).ravel()[places]
+    def turned(self, places: IntArray, own: FloatArray, declared: Declared) -> tuple[bool, bool]:
+        """Return whether a loss has minus the advantages, and whether this is sure.
+
+        Args:
+            places: of the rows of the batch, -1 of those that are not known.
+            own: the advantages as they stand in the loss, (row,).
+            declared: has the discount.
+        """
+        if self.values is not None:
+            right = (self.returns - self.values).ravel()[places]
         else:
-            right = numbers_of(targets) - self.values.ravel()[places]
+            right = self._sums(declared).ravel()[places]
         right[places < 0] = np.nan
-        own, known = numbers_of(given), np.isfinite(right)
+        known = np.isfinite(right)
         if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:
             return False, False
         cosine = float(np.corrcoef(own[known], right[known])[0, 1])
@@ -186,6 +215,8 @@ class Rollout:
     def check(self, report: Report, declared: Declared) -> None:
         """Check what is known."""
         self._check_draws(report)
+        if self.whole and self._taken.max() >= OFTEN and not self._taken.min():
+            report.notes.append(_LEFT_OUT)
         told = np.isfinite(self.returns)
         if told.any() and self.values is None:
             report.unchecked["returns"] = "the critic was not called before every move"
@@ -195,7 +226,7 @@ class Rollout:
                 report.held["returns"] = int(told.sum())
             else:
                 self._check_returns(report, told, declared)
-            if self.advantages and all(each.check != "returns" for each in report.findings):
+            if self.advantages and "returns" in report.held:
                 self._check_advantages(report)
         self._name_shifts(report)
 

@@ -28,6 +28,7 @@ class Said:
     keys: list[bytes]  # of the observations
     outputs: dict[int, Numbers]  # by the number of a module, of one number or one an action
     logits: Numbers | None = None  # of the law from which actions were drawn, (lane, action)
+    entered: list[bytes] = field(default_factory=list)  # keys of what networks were given
     after: list[bytes] = field(default_factory=list)  # keys of the observations after the moves
 
 
@@ -110,12 +111,11 @@ class Story:
         keys, lanes = said.keys, len(said.keys)
         entered = calls.entered(lanes)
         self.unasked |= entered is None
-        for key, own in zip(
-            [] if entered is None else keys_of(numbers_of(entered)), keys, strict=False
-        ):
+        said.entered = keys if entered is None else keys_of(numbers_of(entered))
+        for key, own in zip(said.entered, keys, strict=False):
             if key not in self._known and key not in self._shown:  # nor of another row, asked since
                 self._shown[key], self.changed = own, True
-        for module, output, _ in calls.seen:
+        for module, output, *_ in calls.seen:
             if output.numel() in (lanes, lanes * self.actions):
                 said.outputs[id(module)] = numbers_of(output).reshape(lanes, -1)
         drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
@@ -189,6 +189,17 @@ class Section:
     def first(self, keys: list[bytes]) -> IntArray:
         """Return the number of a row with each key, -1 if there is none."""
         return np.array([self.places.get(key, (-1,))[0] for key in keys])
+
+    def asked(self, entered: th.Tensor) -> IntArray:
+        """Return the number of a row before which networks were given each row, -1 of none.
+
+        Where they were given others, it is that of a row with the observation: a program may change
+        its observations in another way from one row to the next.
+        """
+        given = [key for said in self.story.said[self.begin : self.end] for key in said.entered]
+        first = dict(zip(reversed(given), reversed(range(len(given))), strict=True))
+        found = np.array([first.get(key, -1) for key in keys_of(numbers_of(entered))])
+        return np.where(found < 0, self.first(self.story.keys(entered)), found)
 
     def find(self, keys: list[bytes]) -> IntArray:
         """Return the number of the row of each key: -1 of none, -2 if several rows have it."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -95,11 +96,14 @@ def judge(
     named += [(each, formula) for each in own.findings]
     found, best = min(named, key=lambda each: _says_less(each[0]))
     if found.mistake in {None, *LAST}:
-        shaped = _shaped(report, [*tried, formula], given, known)
+        usual = (replace(formula, gamma=gamma) for gamma in declared.options("gamma"))
+        shaped = _shaped(report, chain(tried, [formula], usual), given, known)
         if shaped is not None:
             report.held[check] = int(known.sum())
             return shaped
-    few = 2 * int(agreeing(formula, given, known).sum()) < int(known.sum())
+    going = known & ~formula.terminated  # an end may leave nothing to be computed
+    going = going if going.any() else known
+    few = 2 * int(agreeing(formula, given, going).sum()) < int(going.sum())
     if few and found.mistake is None:
         report.unchecked[check] = UNKNOWN
         return None
