@@ -81,8 +81,9 @@ def whole(content: JSON, key: str) -> int:
 
 def refusal(error: HTTPException) -> tuple[JSON | str, int]:
     """Answer a request that is refused; a person who has typed an address gets a page."""
-    if error.code == 404 and not request.path.startswith("/api/"):
-        return render_template("lost.html"), 404
+    if error.code in (403, 404) and not request.path.startswith("/api/"):
+        words = "There is no such page here." if error.code == 404 else error.description
+        return render_template("lost.html", words=words), error.code
     return {"error": error.description or error.name}, error.code or 500
 
 
@@ -274,7 +275,7 @@ def make_app(first: GameRecord, watch: str | None = None, token: str = "") -> Fl
     app.register_error_handler(WriteError, lambda error: ({"error": str(error)}, 507))
     app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 410))
     for address, file in PAGES.items():
-        app.add_url_rule(address, file, partial(app.send_static_file, file))
+        app.add_url_rule(address, file, partial(render_template, file))
     offered = cache(partial(setup_view, first, watch))  # making every game takes a second
     app.add_url_rule("/api/setup", "setup", offered)
     app.add_url_rule("/api/progress", "progress", lambda: {"percent": progress.percent})

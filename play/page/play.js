@@ -7,7 +7,7 @@ import { by, copy, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { reviewPicture } from "./review.js";
 import { ask } from "./server.js";
-import { closeSheets } from "./sheets.js";
+import { closeSheets, openSetup, showRules } from "./sheets.js";
 import { fillSetup, showWish, wishOfFile, wishOfLink } from "./setup.js";
 import { goOn, isWorking, once, pause, tell, work } from "./work.js";
 
@@ -50,16 +50,11 @@ function keep() {
 
 // -------------------------------------------------------------------- the game
 
-function openSetup(open) { // the form is folded on small screens
-  by("open").ariaExpanded = open;
-  if (!open) by("sizes").open = false;
-  document.querySelector("header").classList.toggle("unfolded", open);
-}
-
 async function begin(wish) {
   const answer = await ask("/api/games", wish);
   if (answer.coach && sessionStorage.getItem("coach") === null) coach(true);
   openSetup(false);
+  by("sizes").open = false;
   if (id && !location.hash.includes("=")) history.pushState(null, "", `#${answer.id}`);
   else history.replaceState(null, "", `#${answer.id}`);
   ({ id } = answer);
@@ -263,9 +258,7 @@ async function show(answer, watched, judged = false) {
   state = answer;
   keep();
   showSwitches();
-  by("rules").textContent = state.rules;
-  by("worth").replaceChildren(...state.worth.map(([words, worth]) => element("tr", {},
-    element("th", { scope: "row" }, words), element("td", {}, worth))));
+  showRules(state);
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
   by("rivals").hidden = !state.against.length;
@@ -391,7 +384,6 @@ function resultInWords(review, seat) {
 
 // -------------------------------------------------------------------- the start
 
-by("open").addEventListener("click", () => openSetup(by("open").ariaExpanded !== "true"));
 by("coach").addEventListener("change", () => {
   coach(by("coach").checked);
   recallNow(by("coach").checked);

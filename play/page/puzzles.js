@@ -5,7 +5,7 @@ import { adviceTable, verdictOf } from "./coach.js";
 import { by, element } from "./element.js";
 import { offer, offerAgain } from "./picker.js";
 import { ask } from "./server.js";
-import "./sheets.js";
+import { openSetup, showRules } from "./sheets.js";
 import { once, soon, work } from "./work.js";
 
 const LEVELS = {
@@ -57,8 +57,7 @@ function wished() {
 async function begin(wish) {
   const answer = await post("", ofToday(wish));
   ({ id } = answer);
-  by("open").ariaExpanded = false;
-  document.querySelector("header").classList.remove("unfolded");
+  openSetup(false);
   const { env, ...others } = wish;
   history.replaceState(null, "", `#${new URLSearchParams({ ...others, ...env })}`);
   show(answer);
@@ -67,9 +66,7 @@ async function begin(wish) {
 function show(answer) {
   state = answer;
   document.title = `Puzzles: ${state.title} – exactdice`;
-  by("rules").textContent = state.rules;
-  by("worth").replaceChildren(...state.worth.map(([words, worth]) => element("tr", {},
-    element("th", { scope: "row" }, words), element("td", {}, worth))));
+  showRules(state);
   by("score").textContent = state.score.replaceAll(" %", "\u00a0%") || "No puzzle answered yet.";
   const { choices, advice } = state;
   by("moves").hidden = Boolean(advice) || !choices.length;
@@ -108,11 +105,6 @@ function showNone() {
 const answerWith = async (action) => show(await post(`/${id}/answer`, { action }));
 
 by("next").addEventListener("click", once(async () => show(await post(`/${id}/next`, { answered: state.answered }))));
-by("open").addEventListener("click", () => {
-  const open = by("open").ariaExpanded !== "true";
-  by("open").ariaExpanded = open;
-  document.querySelector("header").classList.toggle("unfolded", open);
-});
 form.elements.game.addEventListener("change", () => showPlayers());
 form.elements.of.addEventListener("change", () => {
   if (form.elements.of.value === OWN) form.elements.level.value = "any";

@@ -347,6 +347,7 @@ def test_other_devices_need_the_token_of_the_link():
             answer = web.get(place, headers={"Host": name})
             assert (answer.status_code, "Set-Cookie" in answer.headers) == (403, False), place
     assert web.post("/api/games", json={}, headers=away).status_code == 403
+    assert "Open this page by the whole link" in web.get("/", headers=away).text  # and no JSON
     web.set_cookie("exactdice", "other", domain="192.168.1.7")
     assert web.get("/", headers=away).status_code == 403
     for page, after in (("", "/"), ("puzzles", "/puzzles"), ("evil.example", "/")):
