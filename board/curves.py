@@ -4,8 +4,6 @@ The figures are those of Agarwal et al. 2021 (see ``strata``): curves, performan
 probability of improvement, each with a stratified bootstrap interval over the seeds of each game.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +15,9 @@ from ..agents.runs.config import RunError
 from ..agents.runs.folders import exact_part, read_config, read_log, reading
 from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, InputError, one_of
+from ..core.words import listed, plural
 from ..look.charts import Bars, Lines, Plot, Series
+from .results import lines_of
 from .strata import (
     CAP,
     PER_CENT,
@@ -65,12 +65,9 @@ def curves(
         over: "moves" or "seconds" of training.
         statistic: "iqm", the mean of the middle half of all runs, or "mean".
     """
-    for name, value, known in (
-        ("measure", measure, MEASURES),
-        ("over", over, AXES),
-        ("statistic", statistic, STATISTICS),
-    ):
-        one_of(name, value, list(known))
+    label = one_of("measure", measure, [*MEASURES]).replace("score", "normalised score")
+    title, _ = STATISTICS[one_of("statistic", statistic, [*STATISTICS])]
+    one_of("over", over, [*AXES])
     found = {name: _group(_read(own, measure, over)) for name, own in _named(groups).items()}
     games = {tuple(own) for _, own in found.values()}
     if len(games - {("",)}) > 1 or len({*map(len, games)}) > 1:
@@ -81,7 +78,6 @@ def curves(
     ends = {name: [each[:, -1] for each in own.values()] for name, (_, own) in found.items()}
     farthest = max(float(x[-1]) for x, _ in found.values())
     unit, word = next((unit, word) for unit, word in UNITS if farthest >= 10 * unit or unit == 1)
-    label, (title, _) = measure.replace("score", "normalised score"), STATISTICS[statistic]
     panels: list[Any] = [
         Lines(
             title=title.capitalize(),
@@ -94,15 +90,16 @@ def curves(
         ),
         _profiles(ends, "regret" if measure == "regret" else "normalised score"),
     ]
+    shown = [f"the {title}", "the share of runs above each score at the end"]
     if len(ends) > 1:
         panels.append(_improvement(ends, -1 if measure == "regret" else 1))
+        shown.append("the probability that a run of one group ends better than one of another")
     least = min(len(each) for own in ends.values() for each in own)
     cap = f" Nines are -log10(1 - normalised score), at most {CAP}." * (measure == "nines")
     return Plot(
         title=f"{label.capitalize()} of {', '.join(map(quoted, ends))}",
-        caption=f"Exact scores of {least} seeds a game at least: the {title}, the share of runs "
-        "above each score at the end, and the probability that a run of one group ends better than "
-        f"one of another. Bands and lines are {PER_CENT} % intervals from {RESAMPLES:,} bootstrap "
+        caption=f"Exact scores of {least} {plural(least, 'seed')} a game at least: "
+        f"{listed(shown)}. Bands and lines are {PER_CENT} % intervals from {RESAMPLES:,} bootstrap "
         f"resamples of the seeds of each game.{cap}",
         panels=panels,
         columns=2,
@@ -164,20 +161,14 @@ def _logs(path: Path) -> Iterator[tuple[str, Mapping[str, FloatArray]]]:
 
 def _of_csv(path: Path) -> Iterator[tuple[str, Mapping[str, FloatArray]]]:
     """Read the runs of a file, which columns run or seed, and game, tell apart."""
+    kinds: dict[tuple[str, str], list[dict[str, float]]] = {}
     with reading(path, "have scores in columns with a header"):
-        lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
-        kinds: dict[tuple[str, str], list[dict[str, str]]] = {}
-        for line in lines:
+        for line in lines_of(path):
             key = line.pop("game", ""), line.pop("run", line.pop("seed", ""))
-            kinds.setdefault(key, []).append(line)
-        found = [
-            (
-                game,
-                {name: np.array([float(line[name] or "nan") for line in own]) for name in own[0]},
-            )
-            for (game, _), own in kinds.items()
-        ]
-    yield from found
+            numbers = {name: float(text or "nan") for name, text in line.items()}
+            kinds.setdefault(key, []).append(numbers)
+    for (game, _), own in kinds.items():
+        yield game, {name: np.array([numbers[name] for numbers in own]) for name in own[0]}
 
 
 def _column(path: Path, log: Mapping[str, FloatArray], name: str) -> FloatArray:
@@ -218,7 +209,7 @@ def _series(
     found = Estimate(*map(np.concatenate, zip(*parts, strict=True)))
     if measure == "nines" and not by_game:
         found = Estimate(*(-np.log10(np.maximum(1 - each, 10.0**-CAP)) for each in found))
-    return Series(name=name, x=x, y=found.middle, **found.ends)
+    return found.line(name, x)
 
 
 def _profiles(ends: Mapping[str, Sequence[FloatArray]], label: str) -> Lines:
@@ -231,8 +222,7 @@ def _profiles(ends: Mapping[str, Sequence[FloatArray]], label: str) -> Lines:
         shares = [np.stack([(own > tau).mean(axis=1) for tau in taus], axis=-1) for own in samples]
         return np.stack(shares)
 
-    found = {name: estimate(own, above) for name, own in ends.items()}
-    series = [Series(name=name, x=taus, y=each.middle, **each.ends) for name, each in found.items()]
+    series = [estimate(own, above).line(name, taus) for name, own in ends.items()]
     title = "Share of runs above"
     return Lines(title=title, x_label=f"final {label}", y_label="share of runs", series=series)
 
@@ -240,17 +230,14 @@ def _profiles(ends: Mapping[str, Sequence[FloatArray]], label: str) -> Lines:
 def _improvement(ends: Mapping[str, Sequence[FloatArray]], sign: int) -> Bars:
     """Draw the probability that a run of one group ends better than one of another."""
     pairs = list(combinations(ends, 2))
-    found = [
-        estimate([sign * each for name in pair for each in ends[name]], improvement)
-        for pair in pairs
-    ]
-    middle, low, high = np.array(found, dtype=np.float64).T
+    samples = ([sign * each for name in pair for each in ends[name]] for pair in pairs)
+    middle, low, high = np.array([estimate(own, improvement) for own in samples]).T
     return Bars(
         title="Probability of improvement",
         x_label="probability",
         labels=[f"{one} > {other}" for one, other in pairs],
         values=middle,
         limits=(-0.05, 1.05),
-        low=np.where(np.isnan(low), middle, low),
-        high=np.where(np.isnan(high), middle, high),
+        low=low,
+        high=high,
     )

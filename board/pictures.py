@@ -132,8 +132,8 @@ def _over_seeds(agent: str, runs: Sequence[Run], colour: int) -> Series:
 
 def _band(name: str, x: FloatArray, gaps: Sequence[FloatArray], colour: int) -> Series:
     """Draw the mean of the seeds at each place as a line, and their range as a band."""
-    low, middle, high = np.array([(gap.min(), gap.mean(), gap.max()) for gap in gaps]).T
-    return Series(name=name, x=x, y=middle, low=low, high=high, colour=colour)
+    ends = np.array([(gap.mean(), gap.min(), gap.max()) for gap in gaps])
+    return Estimate(*ends.T).line(name, x, colour)
 
 
 def track(folder: Path) -> Plot:
@@ -182,12 +182,9 @@ def _panel(title: str, games: Sequence[list[Run]], moves: str) -> Lines:
 
 
 def _series(games: Sequence[list[Run]]) -> Series:
-    found, first = (
-        estimate([np.array([run.curve[1] for run in group]) for group in games]),
-        games[0][0],
-    )
-    x = np.array(first.curve[0], dtype=np.float64)
-    return Series(name=first.agent, x=x, y=found.middle, **found.ends, colour=first.colour)
+    found = estimate([np.array([run.curve[1] for run in group]) for group in games])
+    first = games[0][0]
+    return found.line(first.agent, np.array(first.curve[0], dtype=np.float64), first.colour)
 
 
 def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
@@ -199,8 +196,8 @@ def chart_of_entries(board: EntryBoard, colours: Mapping[str, int]) -> Plot:
         x_label="mean nines",
         labels=list(board.links),
         values=middle,
-        low=np.where(np.isnan(low), middle, low),
-        high=np.where(np.isnan(high), middle, high),
+        low=low,
+        high=high,
         colours=[colours[each.card.algorithm] for each in board.entries],
     )
     caption = (

@@ -147,18 +147,19 @@ def read_results(folder: Path) -> list[Run]:
         return []
     curves: dict[str, list[tuple[str, str]]] = {}
     with folders.reading(folder / CURVES, "have the curves of a benchmark"):
-        for line in _lines(folder / CURVES):
+        for line in lines_of(folder / CURVES):
             curves.setdefault(line["run"], []).append((line["moves"], line["score"]))
     row, runs = TypeAdapter(Run), []
     with folders.reading(folder / RESULTS, f"have runs with curves in {CURVES}"):
-        for line in _lines(folder / RESULTS):
+        for line in lines_of(folder / RESULTS):
             moves, scores = zip(*curves[line["name"]], strict=True)
             known = {name: text or None for name, text in line.items()}
             runs.append(row.validate_python({**known, "moves": moves, "scores": scores}))
     return runs
 
 
-def _lines(path: Path) -> list[dict[str, str]]:
+def lines_of(path: Path) -> list[dict[str, str]]:
+    """Read the rows of a CSV file, by the names of its columns."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

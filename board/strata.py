@@ -18,6 +18,7 @@ from ..baselines import Task, make_task, reference_names, score
 from ..baselines.scoring.figure import FIGURES
 from ..core import FloatArray, Table
 from ..core.words import first_line
+from ..look.charts import Series
 
 _Part = TypeVar("_Part")
 #: A finished run, or a certificate of an entry: it has a game, a score and its nines.
@@ -87,11 +88,10 @@ class Estimate(NamedTuple):
     low: FloatArray
     high: FloatArray
 
-    @property
-    def ends(self) -> dict[str, Any]:
-        """The ends of the interval for a chart; None without one."""
-        known = not np.isnan(self.low).any()
-        return {"low": self.low if known else None, "high": self.high if known else None}
+    def line(self, name: str, x: FloatArray, colour: int | None = None) -> Series:
+        """Draw the statistic over an axis, with its interval as a band."""
+        low, high = (None if np.isnan(end).any() else end for end in (self.low, self.high))
+        return Series(name=name, x=x, y=self.middle, low=low, high=high, colour=colour)
 
     @property
     def other(self) -> "Estimate":

@@ -230,7 +230,7 @@ class Bars:
     # Lengths of a second set of bars, such as a source's numbers; NaN if missing.
     others: FloatArray | None = None
     others_name: str = ""  # name of ``others``
-    low: FloatArray | None = None  # lower ends of intervals
+    low: FloatArray | None = None  # lower ends of intervals, NaN for a bar that has none
     high: FloatArray | None = None  # upper ends of intervals
     log: bool = False  # whether the axis is logarithmic
     limits: tuple[float, float] | None = None  # ends of the axis

@@ -411,6 +411,7 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
     places = np.arange(len(chart.labels), dtype=np.float64)
     if chart.low is not None and chart.high is not None:
         around = np.maximum([chart.values - chart.low, chart.high - chart.values], 0)
+        around = np.nan_to_num(around)
         colours = [0] * len(places) if chart.colours is None else chart.colours
         for row, colour in enumerate(colours):
             at = {"x": chart.values[row], "y": places[row], "xerr": around[:, row : row + 1]}
