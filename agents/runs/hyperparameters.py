@@ -331,8 +331,12 @@ def _yaml(text: str, complaint: str) -> Any:
 
 
 def tuned(algorithm: str, reward: RewardMode, track: str | None = None) -> Traversable:
-    """Return the file of an algorithm: for the track or this reward, for all, or that of any."""
-    names = (f"{track}/{algorithm}", f"{algorithm}-{reward}", algorithm, "default")
+    """Return the file of an algorithm: for the track, this reward or all, or that of any.
+
+    An algorithm without a file has that of the algorithm of which it is a form, as a2c-masked.
+    """
+    kind = algorithm.partition("-")[0]
+    names = (f"{track}/{algorithm}", f"{algorithm}-{reward}", algorithm, kind, "default")
     places = (files("exactdice.agents") / f"hyperparams/{name}.yml" for name in names)
     return next(place for place in places if place.is_file())
 
