@@ -33,8 +33,9 @@ def mistakes(scored: Score) -> Plot:
     return Plot(
         title=f"Where {name} errs: {present(game).title}",
         caption=f"{name}{' '.join(summary(scored)).removeprefix('It')} The cost of the mistakes "
-        f"of {name} in each cell, in payoff per game. Their sum is its regret, "
-        f"{scored.regret:.6f}; the optimum is {scored.optimum:.6f}.",
+        f"of {name} in {'each cell' if lost else 'the costliest states'}, in payoff per game. "
+        f"{'Their sum is its regret,' if lost else 'Its regret is'} {scored.regret:.6f}; the "
+        f"optimum is {scored.optimum:.6f}.",
         panels=lost or [_costliest_states(scored)],
         notes=notes,
     )

@@ -19,6 +19,7 @@ import gymnasium as gym
 import torch as th
 
 from ...baselines import Reading
+from ...baselines.policies.door import FILES
 from ...core import GAMES, Game, InputError
 from ...core.words import first_line
 from ..learners.adapter import ModelPolicy
@@ -46,8 +47,11 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
     if (run / "config.json").is_file():
         which = "final" if path.is_dir() else path.name.removesuffix("_model.zip")
         return ModelPolicy(load_model(run, which)[0], game, reading)
-    if not path.is_file():
-        raise InputError(f"policy must be a run folder, a certificate or a saved model, got {path}")
+    if not path.is_file() or (path.suffix not in FILES and not zipfile.is_zipfile(path)):
+        raise InputError(
+            "policy must be a run folder, a certificate (.npz), a model saved by stable-baselines3 "
+            f"(.zip) or a table (.npy), got {path}"
+        )
     if (path.parent / "vecnormalize.pkl").exists() and reading.observations is None:
         raise InputError(
             f"{path} must be given the statistics that it was trained with: pass observations="

@@ -182,8 +182,14 @@ def made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
 def hint(name: str, door: str = "") -> str:
     """End a message about an unknown id with Gymnasium's own words and the newest version's id.
 
-    It is empty if Gymnasium has no environment of this name; upper and lower case are alike.
+    It is empty if Gymnasium has no environment of this name; upper and lower case are alike. Of
+    packages whose environments have no law it says how one is found.
     """
+    bare = name.rpartition(":")[2]
+    if any(map(bare.startswith, PACKAGES)):
+        return (
+            f"; explore:{bare} lists an environment that can be copied, as exactdice.explore does"
+        )
     version = re.compile(r"-v\d+$")
     stem = version.sub("", name).lower()
     known = [spec for each, spec in gym.registry.items() if version.sub("", each).lower() == stem]

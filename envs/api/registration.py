@@ -131,7 +131,7 @@ def find_game(game: Any) -> type[Game]:
     found: type[Game] | None
     found = _game_at(*parts[::2]) if where in DOORS else getattr(_load(where), name, None)
     if found is None:
-        raise InputError(f"game must be a class in {where}, which has no {name!r}")
+        raise InputError(f"game must be a class in {where}, which has no {name!r}{hint(name)}")
     register(found)
     return found
 

@@ -354,6 +354,8 @@ def test_a_task_is_an_environment():
         GameEnv(task, seat=1)
     with pytest.raises(InputError, match=r"game must be one of .* 'Gred'; did you mean Greed\?"):
         GameEnv("Gred")
+    with pytest.raises(TypeError, match="; explore:MiniGrid-Empty-8x8-v0 lists an environment"):
+        exactdice.solve("minigrid:MiniGrid-Empty-8x8-v0")
     with pytest.raises(InputError, match=r"did you mean gym:FrozenLake-v1\?"):
         find_game(LAKE)
 

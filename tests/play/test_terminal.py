@@ -304,7 +304,7 @@ def test_a_file_that_is_no_saved_game_is_one_line(refusal, change):
         (["--resume", "x.json", "--seed", "1"], "seed must be left out, as a saved game has its"),
         (["Greed", "--resume", "x.json"], "game must be left out, as a saved game has its own"),
         (["--resume", "x.json"], "x.json: no such file or directory"),
-        (["--against", "."], "policy must be a run folder, a certificate or a saved model, got ."),
+        (["--against", "."], "policy must be a run folder, a certificate (.npz), a model saved "),
         (["--port", "0", "--web"], "port must be from 1 to 65535, got 0"),
         (["--web", "--save", "x.json"], "save must be left out"),
         (["Greed", "--watch", "nobody"], "or a saved model, got 'nobody'"),

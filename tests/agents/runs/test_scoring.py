@@ -210,7 +210,9 @@ def test_runs_and_certificates_are_policies(small, tmp_path):
     assert exactdice.solve(make(opponent="mine")).value > exactdice.solve(env).value
     other = Task(Greed(11, 3))
     refused(r"certificate\.npz must be of Greed, max_score 11", "mine/certificate.npz", other)
-    refused("run folder, a certificate or a saved model, got ", tmp_path, env)
+    refused(r"run folder, a certificate \(.npz\), a model saved by", tmp_path, env)
+    (tmp_path / "x.csv").write_text("a,b", "utf-8")
+    refused(r"table \(.npy\), got .*x.csv", tmp_path / "x.csv", env)
     for given in ("model.zip", "none.npz", "runs/mine", Path("mine/model.pt"), Path("mine.npz")):
         refused(f"file or a folder that exists, got {given}: it is mi", given, env)
     with pytest.raises(ValueError, match="or a folder that exists, got model.zip: it is missing"):
