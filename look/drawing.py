@@ -336,7 +336,7 @@ def _size(panel: Panel, beside: int = 1) -> tuple[float, float]:
 
 
 def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
-    """List what lines, paired bars, named colours and cells outside the colour scale are."""
+    """List what lines, paired bars, marks, named colours and cells outside the scale are."""
     if isinstance(panel, Bars) and panel.others is not None:
         for name, colour in zip((panel.name, panel.others_name), charts.COLOURS, strict=False):
             yield name, Patch(facecolor=colour)
@@ -345,17 +345,12 @@ def _legend(panel: Panel) -> Iterator[tuple[str, Patch]]:
             if line.name:
                 yield line.name, Patch(facecolor=line.colour_at(number))
     elif isinstance(panel, Marks):
-        yield from _legend_of_marks(panel)
+        if panel.costly.any():
+            yield "gives something away", Patch(facecolor=charts.COLOURS[COSTLY])
+        if panel.faded.any():
+            yield "never met", Patch(facecolor="black", alpha=1 - charts.VEIL)
     elif isinstance(panel, Map):
         yield from _legend_of_map(panel)
-
-
-def _legend_of_marks(panel: Marks) -> Iterator[tuple[str, Patch]]:
-    """List what marks of another colour, and faded ones, are."""
-    if panel.costly.any():
-        yield "gives something away", Patch(facecolor=charts.COLOURS[COSTLY])
-    if panel.faded.any():
-        yield "never met", Patch(facecolor="black", alpha=1 - charts.VEIL)
 
 
 def _legend_of_map(panel: Map) -> Iterator[tuple[str, Patch]]:
