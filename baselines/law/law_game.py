@@ -83,11 +83,6 @@ class LawPresentation(Presentation[LawGame]):
     def title(self) -> str:
         return self.game.title
 
-    @property
-    @override
-    def words(self) -> str:
-        return self.heading
-
     @override
     def describe(self, observation: IntArray) -> str:
         names = self.game.view.states if self.game.view else ()
@@ -110,6 +105,8 @@ class LawPresentation(Presentation[LawGame]):
             alike = f", {self.game.rows:,} states that show {count:,} "
             alike += plural(count, "observation")
         return self.title + terms + alike
+
+    words = heading
 
 
 def _require(game: LawGame) -> None:

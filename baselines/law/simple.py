@@ -28,7 +28,40 @@ STATE = 1000
 LARGEST = 10**6
 
 
-class SimpleGame(ExplicitGame):
+class FoundGame(ExplicitGame):
+    """A game whose states were found by search, with the attributes of ``SimpleGame``."""
+
+    gamma: float = 1.0
+    horizon: int | None = None
+
+    def __init__(self, found: "Found") -> None:
+        self.states, met = list(found.states), list(found.actions)
+        self.choices = sorted(met) if all(map(is_whole, met)) else met
+        if (known := plain(self.gamma)) is None:
+            raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
+        if (self.horizon or known != 1) and any(isinstance(s, Waits) for s in self.states):
+            raise GameError(
+                "player 0 must make the first move within a horizon or with a gamma below 1, and "
+                "start gives states of player 1"
+            )
+        names, seen = _observed(self.states)
+        listing = Listing(
+            np.array(found.movers),
+            seen,
+            np.arange(len(found.start)),
+            read_start(found.start),
+            *found.law(self.choices),
+            rational(known),
+        )
+        super().__init__(listing, names, self.horizon)
+
+    @override
+    def _name_cell(self, cell: int) -> str:
+        state, action = divmod(cell, len(self.choices))
+        return f"for action {self.choices[action]!r} in state {self.states[state]!r}"
+
+
+class SimpleGame(FoundGame):
     """A game of one player, or of two whose payoffs add up to 0, that is written state by state.
 
     A subclass has the methods ``start``, ``actions`` and ``outcomes``; of two players ``player``,
@@ -54,9 +87,6 @@ class SimpleGame(ExplicitGame):
         SizeError: if there are too many states.
     """
 
-    gamma: float = 1.0
-    horizon: int | None = None
-
     def __init_subclass__(cls) -> None:
         if "name" not in vars(cls):
             cls.name = cls.__name__
@@ -64,34 +94,7 @@ class SimpleGame(ExplicitGame):
     def __init__(self, gamma: float | None = None, horizon: int | None = None) -> None:
         self.gamma = self.gamma if gamma is None else gamma  # that of the class may change later
         self.horizon = self.horizon if horizon is None else horizon
-        found = self._search()
-        self.states, met = list(found.states), list(found.actions)
-        self.choices = sorted(met) if all(map(is_whole, met)) else met
-        if (known := plain(self.gamma)) is None:
-            raise GameError(f"gamma must be a number from 0 to 1, got {self.gamma!r}")
-        if (self.horizon or known != 1) and any(isinstance(s, Waits) for s in self.states):
-            raise GameError(
-                "player 0 must make the first move within a horizon or with a gamma below 1, and "
-                "start gives states of player 1"
-            )
-        names, seen = _observed(self.states)
-        listing = Listing(
-            np.array(found.movers),
-            seen,
-            np.arange(len(found.start)),
-            read_start(found.start),
-            *found.law(self.choices),
-            rational(known),
-        )
-        super().__init__(listing, names, self.horizon)
-
-    def _search(self) -> "Found":
-        return search(self)
-
-    @override
-    def _name_cell(self, cell: int) -> str:
-        state, action = divmod(cell, len(self.choices))
-        return f"for action {self.choices[action]!r} in state {self.states[state]!r}"
+        super().__init__(search(self))
 
     @abstractmethod
     def start(self) -> Iterable[tuple[Any, Hashable]]:
@@ -261,9 +264,9 @@ def _observed(states: Sequence[Any]) -> tuple[Sequence[str], IntArray]:
     return list(names), np.array(states, dtype=np.int64)
 
 
-@presents(SimpleGame)  # type: ignore[type-abstract]
-class SimplePresentation(Presentation[SimpleGame]):
-    """The words of a game that is written state by state: its states and actions as texts."""
+@presents(FoundGame)
+class SimplePresentation(Presentation[FoundGame]):
+    """The words of a game that was found by search: its states and actions as texts."""
 
     verbs = (("chooses", "choose"),)
 

@@ -13,7 +13,6 @@ import random
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
 from typing import Any, TypeAlias
@@ -46,8 +45,8 @@ MANY, TWICE, DEEP = 5000, 0.01, 1000
 GAMES, MOVES = 20, 2000
 #: Bytes of a copy that is no bytes, about.
 COPY = 20_000
-#: Largest limit of moves that is looked for.
-LONGEST = 2**20
+#: Largest power of 2 as a limit of moves that is looked for.
+LONGEST = 20
 
 
 def explore(
@@ -113,19 +112,12 @@ def _of_grid(env: Any) -> Hashable:
     return place, told(env.carrying), env.mission, tuple(map(told, env.grid.grid))
 
 
-#: What makes a state in environments of a package, by its name.
-KEYS: dict[str, Key] = {"minigrid": _of_grid}
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """A state after the end of a game, in which each move that is left pays something."""
-
-    each: float
-
-
 class _Explorer(Simulator):
-    """The states of an environment, of which copies are kept as bytes if it can be pickled."""
+    """The states of an environment, of which copies are kept as bytes if it can be pickled.
+
+    A key that is a float is that of a state after the end of a game, in which each move that is
+    left pays so much.
+    """
 
     size = COPY
 
@@ -139,37 +131,32 @@ class _Explorer(Simulator):
         counted: bool,  # whether counters are a part of states
     ) -> None:
         super().__init__()
-        self.env, self.seeds, self.chance = env, seeds, chance
-        bases = type(getattr(env, "unwrapped", env)).__mro__
-        known = (KEYS.get(base.__module__.partition(".")[0]) for base in bases)
-        self.key = key or next((key for key in known if key), None)
         space = getattr(env, "action_space", None)
         if not isinstance(env, gym.Env) or not isinstance(space, gym.spaces.Discrete):
             raise InputError(
                 "env must be an environment of Gymnasium with a Discrete action space, got "
                 f"{space or type(env).__name__}"
             )
+        self.env, self.seeds, self.chance = env, seeds, chance
+        grid = any(base.__module__.startswith("minigrid.") for base in type(env.unwrapped).__mro__)
+        self.key = key or (_of_grid if grid else None)
         self.choices, self.least = range(int(space.n)), int(space.start)
         limits = [e._max_episode_steps for e in _layers(env) if place_of(type(e)) == LIMIT]
         self.limit = min([*limits, horizon or np.inf])
-        self.pack: Any = copy.deepcopy
+        self.kept: Any = copy.deepcopy
         self.unpack: Any = copy.deepcopy
         try:
             self.bare = _without_records(copy.deepcopy(env))
-            with suppress(Exception):  # of a class without a module, which ``copy`` can copy
-                pickle.loads(packed := pickle.dumps(self.bare))  # noqa: S301  its own
-                self.pack, self.unpack, self.size = pickle.dumps, pickle.loads, len(packed)
         except Exception as error:
             raise InputError(
                 f"env must be one that can be copied, got {env}: {type(error).__name__}: {error}"
             ) from None
+        with suppress(Exception):  # of a class without a module, which ``copy`` can copy
+            pickle.loads(packed := pickle.dumps(self.bare))  # noqa: S301  its own
+            self.kept, self.unpack, self.size = pickle.dumps, pickle.loads, len(packed)
         self.hidden = [] if counted else self._counters()  # by layer and name
         if self.hidden:
             self.limit = min(self.limit, self._own_limit())
-
-    @override
-    def kept(self, env: Any) -> Any:
-        return self.pack(env)
 
     @override
     def begin(self) -> Iterator[tuple[Fraction, State]]:
@@ -183,42 +170,32 @@ class _Explorer(Simulator):
 
     def _key(self, env: Any) -> Hashable:
         """Return what makes a state."""
-        if self.key is not None:
-            found = self.key(env.unwrapped)
-            try:
-                hash(found)
-            except TypeError:
-                raise InputError(f"key must be hashable, such as a tuple, got {found!r}") from None
-            return (found,)
-        layers = []
-        for depth, layer in enumerate(_layers(env)):
-            own = {
-                name: _plain(each)
-                for name, each in vars(layer).items()
-                if name not in ("env", "_np_random_seed") and (depth, name) not in self.hidden
-            }
+        if self.key is None:
             # Generators that no attribute of a layer holds are a part of the state.
-            layers.append({n: each for n, each in own.items() if not isinstance(each, RANDOM)})
-        return _content(layers)
+            own = {n: each for n, each in _contents(env).items() if not isinstance(each, RANDOM)}
+            return _packed([item for item in own.items() if item[0] not in self.hidden])
+        found = self.key(env.unwrapped)
+        try:
+            hash(found)
+        except TypeError:
+            raise InputError(f"key must be hashable, such as a tuple, got {found!r}") from None
+        return (found,)
 
     # ---------------------------------------------------------------- counters
 
     def _counters(self) -> list[tuple[int, str]]:
         """Find the attributes that are 0 at the beginning and grow by 1 with every move."""
-        names: set[tuple[int, str]] | None = None
+        found = []
         for seed in self.seeds[:3]:
-            env, over = copy.deepcopy(self.bare), False
+            env, ends = copy.deepcopy(self.bare), [False]
             _asked(env.reset, seed=seed)
-            numbers = [_whole_numbers(env)]
-            while not over and len(numbers) <= MOVES // 100:
+            for moves in range(MOVES // 100 + 1):
+                contents = _contents(env).items()
+                found.append({n for n, each in contents if type(each) is int and each == moves})
+                if any(ends):
+                    break
                 _, _, *ends, _ = _asked(env.step, self.rng.choice(self.choices) + self.least)
-                numbers.append(_whole_numbers(env))
-                over = any(ends)
-            grown = set(numbers[0] if names is None else names)
-            names = {
-                n for n in grown if [each.get(n) for each in numbers] == [*range(len(numbers))]
-            }
-        return sorted(names or ())
+        return sorted(set.intersection(*found))
 
     def _set(self, env: Any, moves: int) -> None:
         for depth, name in self.hidden:
@@ -232,11 +209,8 @@ class _Explorer(Simulator):
             self._set(met.copy, moves)
             return bool(_asked(met.copy.step, self.least)[3])
 
-        most = 1
-        while not cuts(most):
-            if (most := 2 * most) >= LONGEST:
-                return np.inf
-        return 1 + bisect_left(range(most), True, key=cuts)
+        most = next((2**power for power in range(LONGEST) if cuts(2**power)), None)
+        return 1 + bisect_left(range(most), True, key=cuts) if most else np.inf
 
     @property
     def _last(self) -> int:
@@ -252,8 +226,8 @@ class _Explorer(Simulator):
         line = [paid[2] + (last - moves) * each for moves in places]
         if not np.allclose(line, paid, rtol=0, atol=CLOSE):
             raise ConflictError(
-                f"env must pay by its state, and action {action} in state {state.number} pays "
-                f"{paid} after {places} moves"
+                f"env must pay by its state, and action {action} in state {state} pays {paid} "
+                f"after {places} moves"
             )
         if abs(each) < CLOSE:
             return Way(1, paid[2], None)
@@ -262,15 +236,39 @@ class _Explorer(Simulator):
                 "horizon must be given, as the reward of an end depends on the number of moves "
                 f"before it: {paid} after {places} moves"
             )
-        return Way(1, paid[2], State(_Rest(each), self.states[0].shown, None))
+        first = next(iter(self.known.values()))
+        return Way(1, paid[2], State(each, first.shown, None))
 
     # ------------------------------------------------------------------- moves
 
     @override
-    def moves(self, state: State, moves: int | None = None, seed: int | None = None) -> Rows:
-        """Make every move of a state (see ``_answer``)."""
-        if isinstance(state.key, _Rest):
-            return {action: [Way(1, state.key.each, state)] for action in self.choices}
+    def moves(self, state: State) -> Rows:
+        """Make every move of a state, and once more after another number of moves.
+
+        An environment whose states seem to have no end is refused.
+        """
+        count, depth = len(self.known), state.depth
+        new = count > MANY and self.again < TWICE * (self.again + count)
+        if new or (self.limit == np.inf and depth > DEEP):
+            raise ConflictError(
+                f"env must have states that are met again, and {count:,} different ones were found "
+                f"without an end, up to {depth:,} moves from the beginning: its states may be "
+                "continuous, key must leave something out, or horizon must be given"
+            )
+        if isinstance(state.key, float):
+            way = Way(1, state.key, State(state.key, state.shown, None))
+            return {action: [way] for action in self.choices}
+        moves = self._last if state.number % 2 else self.rng.randint(0, self._last)
+        rows, again = self._rows(state), self._rows(state, moves)
+        if (action := differs(rows, again)) is not None:
+            paid = [[way.reward for way in each[action]] for each in (rows, again)]
+            raise ConflictError(
+                f"env must answer by its state, and action {action} in state {state} leads to "
+                f"different states, or pays {paid[0]} and {paid[1]}"
+            )
+        return rows
+
+    def _rows(self, state: State, moves: int | None = None) -> Rows:
         rows: Rows = {}
         _, mask = state.shown
         for action in self.choices:
@@ -279,10 +277,9 @@ class _Explorer(Simulator):
                 continue
             outcomes: Any = [(1, None)]
             if self.chance is not None:
-                bare = self.unpack(state.copy).unwrapped
-                outcomes = self.chance(bare, action + self.least)
+                outcomes = self.chance(self.unpack(state.copy).unwrapped, action + self.least)
             for chance, prepare in outcomes:
-                way = self._answer(state, action, prepare, moves, seed)
+                way = self._answer(state, action, prepare, moves)
                 if way.after is None and way.reward and self.hidden:
                     way = self._line(state, action, prepare)
                 ways.append(way._replace(chance=chance))
@@ -293,18 +290,16 @@ class _Explorer(Simulator):
         state: State,
         action: int,
         prepare: Any,  # for an outcome of chance; None without
-        moves: int | None = None,  # that counters show; by default their own number
-        seed: int | None = None,  # of other random numbers
+        moves: int | None = None,  # that counters show, with other random numbers; None: their own
     ) -> Way:
         """Make a move in a copy."""
-        env, name = self.unpack(state.copy), f"action {action} in state {state.number}"
-        generator = getattr(env.unwrapped, "_np_random", None)
+        env, name = self.unpack(state.copy), f"action {action} in state {state}"
+        bare, generator = env.unwrapped, getattr(env.unwrapped, "_np_random", None)
         if moves is not None:
             self._set(env, moves)
-        if seed is not None and generator is not None:
-            env.unwrapped._np_random = np.random.default_rng(seed)
+            bare._np_random = generator and np.random.default_rng(moves)
         if prepare is not None:
-            prepare(env.unwrapped)
+            prepare(bare)
         before = _drawn(env)
         answer = _asked(env.step, action + self.least)
         if _drawn(env) != before:
@@ -312,7 +307,7 @@ class _Explorer(Simulator):
                 f"env must not draw random numbers in a move, and it does for {name}: give "
                 "chance, which lists the outcomes"
             )
-        env.unwrapped._np_random = generator
+        bare._np_random = generator
         if not np.isfinite(answer[1]):
             raise InputError(f"env must pay finite numbers, got {answer[1]} for {name}")
         return self._read(env, answer, name)
@@ -321,7 +316,7 @@ class _Explorer(Simulator):
         """Return what a move has paid, and the state after it."""
         seen, reward, ended, cut, info = answer
         if cut and not ended and self.hidden:  # by the limit, which is no part of states
-            made = _whole_numbers(env)[self.hidden[0]]
+            made = _contents(env)[self.hidden[0]]
             if made < self.limit:
                 raise ConflictError(
                     f"env must end games by its state, and cuts one after {made} moves for {name}"
@@ -330,65 +325,40 @@ class _Explorer(Simulator):
         return Way(1, float(reward), None if ended or cut else self._met(env, seen, info))
 
     @override
-    def compare(self, state: State, met: State, depth: int) -> None:
-        words = ("show", "shows"), ("allow", "has the masks")
-        for (verb, has), first, again in zip(words, state.shown, met.shown, strict=True):
+    def compare(self, state: State, met: State) -> None:
+        for name, first, again in zip(("observation", "mask"), state.shown, met.shown, strict=True):
             if not _same(first, again):
                 raise ConflictError(
-                    f"env must {verb} what follows from its state, and state {state.number} {has} "
-                    f"{again} and {first}"
+                    f"env must show what follows from its state, and the {name} in state {state} "
+                    f"is {again} and {first}"
                 )
 
     @override
-    def tried(self, state: State) -> None:
-        """Try moves again: after the last number of moves, or any, and with other random numbers.
-
-        An environment whose states seem to have no end is refused.
-        """
-        moves = self._last if state.number % 2 else self.rng.randint(0, self._last)
-        again = self.moves(state, moves, state.number)
-        if (action := differs(state.rows, again)) is not None:
-            paid = [[way.reward for way in rows[action]] for rows in (state.rows, again)]
-            raise ConflictError(
-                f"env must answer by its state, and action {action} in state {state.number} leads "
-                f"to different states, or pays {paid[0]} and {paid[1]}"
-            )
-        count, depth = len(self.states), state.depth
-        new = count > MANY and self.again < TWICE * (self.again + count)
-        if new or (self.limit == np.inf and depth > DEEP):
-            raise ConflictError(
-                f"env must have states that are met again, and {count:,} different ones were found "
-                f"without an end, up to {depth:,} moves from the beginning: its states may be "
-                "continuous, key must leave something out, or horizon must be given"
-            )
-
-    @override
-    def play(self, env: Any, action: int, moves: int) -> Way:
-        answer = _asked(env.step, action + self.least)
-        return self._read(env, answer, f"action {action} in a game")
+    def play(self, met: State, action: int) -> Way:
+        answer = _asked(met.copy.step, action + self.least)
+        return self._read(met.copy, answer, f"action {action} in a game")
 
     @override
     def paid(self, way: Way, moves: int) -> Way:
-        if isinstance(way.key, _Rest):
-            return Way(way.chance, way.reward + way.key.each * (self._last - moves), None)
+        if isinstance(way.key, float):
+            return Way(way.chance, way.reward + way.key * (self._last - moves), None)
         return way
 
     def task(self) -> Task:
         """Find all states, check them, and return the task of the law."""
         found = search(self, self.size)
         self.replay(GAMES, MOVES // GAMES)
-        initial = np.zeros(len(self.states))
+        initial = np.zeros(len(found.states))
         initial[: len(found.start)] = found.start
-        space, shown = self.env.observation_space, None
+        bare, space, shown = self.env.unwrapped, self.env.observation_space, None
         if isinstance(space, gym.spaces.Box | gym.spaces.Discrete):
-            shown = np.stack([np.asarray(state.shown[0]) for state in self.states])
-        names = getattr(self.env.unwrapped, "actions", ())
-        names = tuple(each.name for each in names) if hasattr(names, "__members__") else ()
+            shown = np.stack([np.asarray(state.shown[0]) for state in found.states])
+        names = tuple(getattr(getattr(bare, "actions", None), "__members__", ()))
         told: Any = ()
         if self.key is _of_grid:
-            told = minigrid(self.env.unwrapped, [each.key for each in self.states], names)
+            told = minigrid(bare, [state.key for state in found.states], names)
         limit = None if self.limit == np.inf else int(self.limit)
-        terms = 1.0, limit, title_of(self.env.unwrapped), View(space, shown, names, *told)
+        terms = 1.0, limit, title_of(bare), View(space, shown, names, *told)
         return Task(LawGame(*found.law(self.choices), initial, *terms))
 
 
@@ -402,20 +372,17 @@ def _layers(env: Any) -> list[Any]:
 
 def _without_records(env: Any) -> Any:
     """Take away the wrappers that change nothing, or set a limit, which the search follows."""
-
-    def inner(layer: Any) -> Any:
-        while isinstance(layer, gym.Wrapper) and place_of(type(layer)) in {*HARMLESS, LIMIT}:
-            layer = layer.env
-        return layer
-
-    env = inner(env)
-    for layer in _layers(env)[:-1]:
-        layer.env = inner(layer.env)
+    if not isinstance(env, gym.Wrapper):
+        return env
+    inner = _without_records(env.env)
+    if place_of(type(env)) in {*HARMLESS, LIMIT}:
+        return inner
+    env.env = inner
     return env
 
 
 def _plain(given: Any) -> Any:
-    """Return positions of any type as tuples of numbers."""
+    """Return numbers, and positions of any type as tuples, in Python's types."""
     if isinstance(given, np.generic | np.ndarray) and given.size <= 3:
         given = given.tolist()
     if isinstance(given, list | tuple) and len(given) <= 3:
@@ -423,42 +390,34 @@ def _plain(given: Any) -> Any:
     return given
 
 
-def _whole_numbers(env: Any) -> dict[tuple[int, str], int]:
+def _contents(env: Any) -> dict[tuple[int, str], Any]:
+    """Return the attributes of an environment and its wrappers, by number of the layer and name."""
     return {
-        (depth, name): int(value)
+        (depth, name): _plain(each)
         for depth, layer in enumerate(_layers(env))
-        for name, value in vars(layer).items()
-        if is_whole(value) and not isinstance(value, bool)
+        for name, each in vars(layer).items()
+        if name not in ("env", "_np_random_seed") and not isinstance(each, APART)
     }
 
 
-class _Content(pickle.Pickler):
-    """Packs content, without what is no part of a state; the same content gives the same bytes."""
-
-    def __init__(self, file: BytesIO) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self.fast = True  # objects that are met twice are packed twice
-
-    def reducer_override(self, given: Any) -> Any:
-        """Leave spaces out, which have generators."""
-        return (tuple, ()) if isinstance(given, APART) else NotImplemented
-
-
-def _content(given: Any) -> bytes:
+def _packed(contents: Any) -> bytes:
+    """Return contents as bytes, which are the same for the same contents."""
     file = BytesIO()
+    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True  # objects that are met twice are packed twice
     try:
-        _Content(file).dump(given)
-    except (RecursionError, ValueError):
+        pickler.dump(contents)
+    except Exception as error:  # of a cycle, or of an object that cannot be pickled
         raise InputError(
-            "key must be given: the content of the environment refers to itself"
+            "key must be given, as the content of the environment cannot be compared: "
+            f"{type(error).__name__}: {error}"
         ) from None
     return file.getvalue()
 
 
 def _drawn(env: Any) -> Any:
     """Return how far all generators are from which an environment may draw."""
-    each = [value for layer in _layers(env) for value in vars(layer).values()]
-    own = pickle.dumps([value for value in each if isinstance(value, RANDOM)])
+    own = pickle.dumps([each for each in _contents(env).values() if isinstance(each, RANDOM)])
     return own, random.getstate(), np.random.get_state(legacy=False)["state"]["pos"]  # noqa: NPY002
 
 
@@ -489,8 +448,7 @@ def explored_law(env_id: str) -> tuple[type[LawGame], dict[str, Any], Callable[.
     """
 
     def law(seeds: int, horizon: int) -> tuple[Any, ...]:
-        found: Any = explore(made(env_id), range(seeds), horizon=horizon or None).game
-        listed = found.counts, found.successors, found.chances, found.rewards, found.initial
-        return *listed, 1.0, found.horizon, found.title, found.view
+        game = explore(made(env_id), range(seeds), horizon=horizon or None).game
+        return tuple(game.keywords.values())
 
     return LawGame, {"seeds": 1, "horizon": 0}, law

@@ -7,17 +7,19 @@ random games of the simulator itself are compared with the law (``replay``).
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...core import InputError
+
 #: Payments that differ by no more are equal.
 CLOSE = 1e-9
 
 
-class ConflictError(Exception):
+class ConflictError(InputError):
     """The answers of a simulator do not follow from the keys of its states."""
 
 
@@ -28,9 +30,13 @@ class State:
     key: Hashable
     shown: Any  # the observation, and what else there is to know of it
     copy: Any  # of the simulator; None as soon as the moves are known
+    player: int = 0  # who moves
     number: int = -1  # in the order in which states are found; -1 if it is not one of them
-    depth: int = 0  # fewest moves that lead to it
+    depth: int = 0  # moves before it: of a state that is found, the fewest
     rows: "Rows" = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return str(self.number)
 
 
 class Way(NamedTuple):
@@ -51,18 +57,19 @@ Rows: TypeAlias = dict[int, list[Way]]
 
 
 class Simulator(ABC):
-    """The states of a simulator, by number, which ``law.simple.search`` finds breadth first.
+    """The states of a simulator, which ``law.simple.search`` finds breadth first.
 
     Attributes:
         limit: number of moves after which a game is over.
-        states: the states that were found; ``known`` has them by key.
+        kept: gives the form in which a copy is kept.
+        known: the states that were found, by key.
         again: number of outcomes that have led to known states.
     """
 
     limit: float = np.inf
+    kept: Callable[[Any], Any] = staticmethod(lambda copy: copy)
 
     def __init__(self) -> None:
-        self.states: list[State] = []
         self.known: dict[Hashable, State] = {}
         self.again = 0
         self.rng = random.Random(0)  # noqa: S311  of samples
@@ -76,34 +83,34 @@ class Simulator(ABC):
         """Make every move of a state."""
 
     @abstractmethod
-    def compare(self, state: State, met: State, depth: int) -> None:
-        """Require that a state that is met again, after some moves, is as it was."""
+    def compare(self, state: State, met: State) -> None:
+        """Require that a state that is met again is as it was."""
 
     @abstractmethod
-    def tried(self, state: State) -> None:
-        """Look at a state whose moves are known, before its copy is given up."""
+    def play(self, met: State, action: int) -> Way:
+        """Move in a game."""
 
-    @abstractmethod
-    def play(self, env: Any, action: int, moves: int) -> Way:
-        """Move in a game, after so many moves."""
+    def paid(self, way: Way, moves: int) -> Way:
+        """Return an outcome as a game shows it after some moves."""
+        return way
 
-    def kept(self, env: Any) -> Any:
-        """Return the form in which a copy is kept."""
-        return env
-
-    def player(self, number: int) -> int:
-        """Return the player to move in a state."""
-        return 0
-
-    def start(self) -> list[tuple[Any, int]]:
+    def start(self) -> list[tuple[Any, State]]:
         """Give the chance of each first state, and the state."""
-        return [(chance, self._meet(met, 0).number) for chance, met in self.begin()]
+        return [(chance, self._meet(met, 0)) for chance, met in self.begin()]
 
-    def actions(self, number: int) -> list[int]:
+    def player(self, state: State) -> int:
+        """Return the player to move in a state."""
+        return state.player
+
+    def rows(self, state: State) -> Rows:
+        """Return what the moves of a state lead to; they are made once."""
+        state.rows = state.rows or self.moves(state)
+        return state.rows
+
+    def actions(self, state: State) -> list[int]:
         """Make all moves of a state; give the legal ones."""
-        state = self.states[number]
-        rows, depth = self.moves(state), state.depth + 1
-        for ways in rows.values():
+        depth = state.depth + 1
+        for ways in self.rows(state).values():
             for place, (chance, reward, after) in enumerate(ways):
                 if after is None:
                     continue
@@ -111,26 +118,21 @@ class Simulator(ABC):
                     ways[place] = Way(chance, reward, self._meet(after, depth))
                 else:
                     after.copy = None
-        state.rows = rows
-        self.tried(state)
         state.copy = None
-        return [action for action, ways in rows.items() if ways]
+        return [action for action, ways in state.rows.items() if ways]
 
-    def outcomes(self, number: int, action: int) -> list[tuple[Any, float, int | None]]:
+    def outcomes(self, state: State, action: int) -> list[tuple[Any, float, State | None]]:
         """Give chance, payment and next state of each outcome; beyond the limit is no state."""
-        return [
-            (chance, reward, None if after is None or after.number < 0 else after.number)
-            for chance, reward, after in self.states[number].rows[action]
-        ]
+        return [(way.chance, way.reward, self.known.get(way.key)) for way in state.rows[action]]
 
     def _meet(self, met: State, depth: int) -> State:
+        met.depth = depth
         state = self.known.setdefault(met.key, met)
-        if state is not met:
+        if state is met:
+            state.number, state.copy = len(self.known) - 1, self.kept(met.copy)
+        else:
             self.again += 1
-            self.compare(state, met, depth)
-        elif state.number < 0:
-            state.number, state.depth, state.copy = len(self.states), depth, self.kept(met.copy)
-            self.states.append(state)
+            self.compare(state, met)
         return state
 
     def replay(self, games: int, most: float) -> None:
@@ -146,20 +148,16 @@ class Simulator(ABC):
                     raise ConflictError(
                         "env must begin by its seed, and begins elsewhere with the same one"
                     )
-                state = self.known[met.key]
-                self.compare(state, met, moves)
+                state, met.depth = self.known[met.key], moves
+                self.compare(state, met)
                 action = self.rng.choice([each for each, ways in state.rows.items() if ways])
-                made = self.play(met.copy, action, moves)
+                made = self.play(met, action)
                 if not any(same(self.paid(way, moves), made) for way in state.rows[action]):
                     raise ConflictError(
                         f"env must play by the law that was found, and action {action} in state "
-                        f"{state.number} has paid {made.reward} after {moves} moves"
+                        f"{state} has paid {made.reward} after {moves} moves"
                     )
                 met = made.after
-
-    def paid(self, way: Way, moves: int) -> Way:
-        """Return an outcome as a game shows it after some moves."""
-        return way
 
 
 def same(one: Way, other: Way) -> bool:
@@ -171,8 +169,7 @@ def differs(first: Rows, again: Rows) -> int | None:
     """Return an action whose outcomes, or their chances, are not the same."""
     for action in {**first, **again}:
         own, other = first.get(action, []), again.get(action, [])
-        if [way.chance for way in own] != [way.chance for way in other]:
-            return action
-        if not all(map(same, own, other)):
+        chances = [[way.chance for way in ways] for ways in (own, other)]
+        if chances[0] != chances[1] or not all(map(same, own, other)):
             return action
     return None

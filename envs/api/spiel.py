@@ -12,20 +12,19 @@ says within which limit the game is played.
 
 from array import array
 from collections.abc import Callable, Hashable
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 from typing_extensions import override
 
-from ...baselines import Reading, SimpleGame, Task
+from ...baselines import Reading, Task
 from ...baselines.law.explicit import View
-from ...baselines.law.simple import Found, SimplePresentation, Waits, search
-from ...core import FloatArray, Game, InputError, IntArray, SizeError, presents
+from ...baselines.law.simple import Found, FoundGame, SimplePresentation, Waits, search
+from ...core import FloatArray, Game, InputError, SizeError, presents
 from ...core.checks import require_count
 from ...core.errors import needing
-from ...core.words import one_line, plural
+from ...core.words import meant, one_line, plural
 from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
 
 #: A state: the player to move, and what tells states apart.
@@ -80,10 +79,11 @@ def from_spiel(
     return Task(SpielGame(str(game), horizon, endless, histories, perfect_information))
 
 
-class SpielGame(SimpleGame):
+class SpielGame(FoundGame):
     """A game of OpenSpiel (see ``from_spiel``).
 
     Attributes:
+        kind: what tells its states apart.
         paths: one or two histories that lead to each state, actions and outcomes of chance; none
             where player 0 waits.
     """
@@ -102,31 +102,14 @@ class SpielGame(SimpleGame):
         self.histories, self.perfect_information = histories, perfect_information
         rules = _loaded(spiel)
         _require(rules, perfect_information)
-        _require_limit(rules, horizon, endless, histories)
-        self._listed = found, _ = _listed(rules, horizon, endless, histories)
-        super().__init__()
-        waits = [isinstance(state, Waits) for state in self.states]
-        pairs = list(zip(waits, self.states, strict=True))
-        met = [found.states[s.state if wait else s] for wait, s in pairs]
-        self.view, self.kind, self.states = found.view(met), found.kind, [s.key for s in met]
-        self.paths = [[] if wait else s.shown[1:] for wait, s in zip(waits, met, strict=True)]
-        del self._listed  # which holds all outcomes
-
-    @override
-    def _search(self) -> Found:
-        return self._listed[1]
-
-    @override
-    def start(self) -> Any:
-        return self._listed[0].start()
-
-    @override
-    def actions(self, state: Any) -> Any:
-        return self._listed[0].actions(state)
-
-    @override
-    def outcomes(self, state: Any, action: Any) -> Any:
-        return self._listed[0].outcomes(state, action)
+        positions, found = _listed(rules, horizon, endless, histories)
+        super().__init__(found)
+        waits = [isinstance(state, Waits) for state in found.states]
+        pairs = list(zip(waits, found.states, strict=True))
+        met = [state.state if wait else state for wait, state in pairs]
+        self.view, self.kind = positions.view(met), positions.kind
+        self.states = [" / ".join(str(state.key[1]).split("\n")).strip(" /") for state in met]
+        self.paths = [[] if wait else state.shown[1:] for wait, state in pairs]
 
 
 @presents(SpielGame)
@@ -140,20 +123,13 @@ class SpielPresentation(SimplePresentation):
 
     @property
     @override
-    def words(self) -> str:
-        return self.heading
-
-    @property
-    @override
     def heading(self) -> str:
         game: Any = self.game
         limit = f" within {game.horizon:,} moves" if game.horizon else ""
         kind = "" if game.kind == POSITION else f", told apart by {game.kind}"
         return f"{self.title}{limit}, {game.rows:,} {plural(game.rows, 'state')}{kind}"
 
-    @override
-    def _state(self, observation: IntArray) -> str:
-        return " / ".join(str(super()._state(observation)[1]).split("\n")).strip(" /")
+    words = heading
 
 
 class _Positions(Simulator):
@@ -184,11 +160,6 @@ class _Positions(Simulator):
             raise InputError(f"game must begin with a move, got {self.rules} that may be over")
         return [(chance, self._met(state, 0)) for chance, state in begun]
 
-    @override
-    def player(self, number: int) -> int:
-        key: Any = self.states[number].key
-        return int(key[0])
-
     def _settled(self, state: Any) -> list[tuple[float, Any]]:
         """List what chance makes of a state: with the chance of each, until a player moves."""
         found, waiting = [], [(1.0, state)]
@@ -213,65 +184,55 @@ class _Positions(Simulator):
         key: tuple[Any, ...] = player, tuple(history)
         if self.kind != HISTORY:
             key = (player, str(state), seen, *[depth] * (self.kind == MOVES))
-        return State(key, [seen, history], state)
+        return State(key, [seen, history], state, player)
 
     @override
     def moves(self, state: State) -> Rows:
-        state.rows = state.rows or self._moves(state.copy, state.depth)
-        return state.rows
-
-    def _moves(self, state: Any, depth: int) -> Rows:
-        """Make every move of a state."""
         rows: Rows = {}
-        before, player = state.returns(), state.current_player()
-        for action in state.legal_actions():
+        most = MOST.get(self.kind, np.inf)
+        if len(self.known) > most and self.said.startswith("games"):  # are too long
+            raise InputError(
+                f"horizon must be given for {self.rules}, or endless=True: it ends after "
+                f"{self.rules.max_game_length():,} moves at most, which str(state) leaves out, and "
+                f"has more than {most:,} states by {self.kind} ({self.said})"
+            )
+        if len(self.known) > most:
+            raise InputError(
+                f"game must be smaller, as {self.rules} has more than {most:,} states by "
+                f"{self.kind}, and {self.said}"
+            )
+        before = state.copy.returns()
+        for action in state.copy.legal_actions():
             ways = rows[action] = []
-            for chance, after in self._settled(state.child(action)):
+            for chance, after in self._settled(state.copy.child(action)):
                 paid = after.rewards()
                 earned = [now - then for now, then in zip(after.returns(), before, strict=True)]
-                if paid != earned and any(
-                    abs(a - b) > CLOSE for a, b in zip(paid, earned, strict=True)
-                ):
+                if paid != earned and not np.allclose(paid, earned, rtol=0, atol=CLOSE):
                     paid = earned  # some was paid before a move of chance
                 if len(paid) == 2 and abs(sum(paid)) > CLOSE:
                     raise InputError(
                         f"game must pay two players what adds up to 0, got {paid} in {self.rules} "
                         f"after {after.history()}"
                     )
-                met = None if after.is_terminal() else self._met(after, depth + 1)
-                ways.append(Way(chance, paid[player], met))
+                met = None if after.is_terminal() else self._met(after, state.depth + 1)
+                ways.append(Way(chance, paid[state.player], met))
         return rows
 
     @override
-    def compare(self, state: State, met: State, depth: int) -> None:
+    def compare(self, state: State, met: State) -> None:
         """Require that a history goes on as the first one that has led to its state."""
         first, again = state.shown[1], met.shown[1]
-        if first == again or depth + 1 >= self.blind:
+        if first == again or met.depth + 1 >= self.blind:
             return
         state.shown[2:] = [again]
-        if differs(self.moves(state), self._moves(met.copy, depth)) is not None:
+        if differs(self.rows(state), self.moves(met)) is not None:
             raise ConflictError(
                 f"histories {first} and {again} have the same {self.kind} and go on differently"
             )
 
     @override
-    def tried(self, state: State) -> None:
-        most = MOST.get(self.kind, np.inf)
-        if len(self.states) > most and self.said.startswith("games"):  # are too long
-            raise InputError(
-                f"horizon must be given for {self.rules}, or endless=True: it ends after "
-                f"{self.rules.max_game_length():,} moves at most, which str(state) leaves out, and "
-                f"has more than {most:,} states by {self.kind} ({self.said})"
-            )
-        if len(self.states) > most:
-            raise InputError(
-                f"game must be smaller, as {self.rules} has more than {most:,} states by "
-                f"{self.kind}, and {self.said}"
-            )
-
-    @override
-    def play(self, state: Any, action: int, moves: int) -> Way:
-        return self.rng.choice(self._moves(state, moves)[action])
+    def play(self, met: State, action: int) -> Way:
+        return self.rng.choice(self.moves(met)[action])
 
     def view(self, states: list[State]) -> View | None:
         """Return what players see in states."""
@@ -287,6 +248,15 @@ def _listed(
 ) -> tuple[_Positions, Found]:
     """Find the states of a game, told apart by as little as will do."""
     cut, said = rules.max_game_length(), "histories are asked for"
+    if horizon is not None:
+        require_count("horizon", horizon)
+        if horizon > cut and not endless:
+            raise InputError(
+                f"horizon must be at most {cut:,}, which is the limit of {rules}, unless "
+                f"endless=True, got {horizon:,}"
+            )
+    if endless and histories:
+        raise InputError("endless must be False with histories=True, as these hold the limit")
     free = horizon is not None or endless
     kinds = [POSITION, *[MOVES] * (not free), *[HISTORY] * (not endless)]
     for kind in [HISTORY] if histories else kinds:
@@ -294,7 +264,7 @@ def _listed(
         positions = _Positions(rules, kind, horizon, blind, said)
         try:
             found = search(positions, positions.size)
-            most = positions.states[-1].depth + 2 if endless else 0 if free else found.longest()
+            most = found.longest() if not free else [*found.states][-1].depth + 2 if endless else 0
             if kind == POSITION and most > cut:
                 raise ConflictError(f"games come back to a position, or have over {cut:,} moves")
             positions.replay(GAMES, min(POSITIONS // GAMES, blind - 1))
@@ -303,18 +273,6 @@ def _listed(
         else:
             return positions, found
     raise InputError(f"game must go on by its state, and {rules} does not: {said}")
-
-
-def _require_limit(rules: Any, horizon: int | None, endless: bool, histories: bool) -> None:
-    if horizon is not None:
-        require_count("horizon", horizon)
-        if horizon > (cut := rules.max_game_length()) and not endless:
-            raise InputError(
-                f"horizon must be at most {cut:,}, which is the limit of {rules}, unless "
-                f"endless=True, got {horizon:,}"
-            )
-    if endless and histories:
-        raise InputError("endless must be False with histories=True, as these hold the limit")
 
 
 def _library() -> Any:
@@ -327,10 +285,9 @@ def _loaded(text: str) -> Any:
     library, name = _library(), text.partition("(")[0].strip()
     known = library.registered_names()
     if name not in known:
-        near = get_close_matches(name, known, 1)
         raise InputError(
             f"game must be one of OpenSpiel's {len(known)} (pyspiel.registered_names()), got "
-            f"{name!r}" + (f"; did you mean {near[0]}?" if near else "")
+            f"{name!r}{meant(name, known)}"
         )
     try:
         return library.load_game(text)

@@ -242,6 +242,12 @@ class Locked(Walk):
         self.file.close()
 
 
+class Lambda(Walk):
+    def __init__(self):
+        super().__init__()
+        self.rule = lambda: 1
+
+
 class Endless(Walk):
     """A reward at the end that counts moves, without a limit."""
 
@@ -277,6 +283,7 @@ class Failing(Walk):
         (Unseeded, "begin by its seed|show what follows"),
         (Continuous, "met again"),
         (Locked, "can be copied"),
+        (Lambda, "key must be given, as the content .* cannot be compared"),
         (Endless, "horizon must be given"),
         (Nan, "pay finite numbers"),
         (Real, "Discrete action space, got Box"),

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from exactdice.baselines import SimpleGame
 from exactdice.core import GameError, InputError, SizeError
 from exactdice.envs import find_game, from_spiel
 from exactdice.envs.api import spiel
@@ -390,7 +389,7 @@ def test_pig_without_a_limit_has_the_value_that_iteration_finds():
 @pytest.mark.usefixtures("library", "own_games")
 def test_the_command_line_has_games_of_openspiel():
     found = find_game("spiel:catch(rows=4)")
-    assert issubclass(found, SimpleGame)
+    assert issubclass(found, spiel.SpielGame)
     game = found()
     assert exactdice.solve(exactdice.Task(game)).value == 1
     assert pickle.loads(pickle.dumps(game)) == game
