@@ -29,7 +29,7 @@ from ...core.checks import is_whole, require_count
 from .frames import minigrid
 from .given import made, title_of
 from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
-from .wrappers import HARMLESS, LIMIT, place_of
+from .wrappers import HARMLESS, LIMIT, layers_of, place_of
 
 #: What a user says of a state.
 Key: TypeAlias = Callable[[Any], Hashable]
@@ -141,7 +141,7 @@ class _Explorer(Simulator):
         grid = any(base.__module__.startswith("minigrid.") for base in type(env.unwrapped).__mro__)
         self.key = key or (_of_grid if grid else None)
         self.choices, self.least = range(int(space.n)), int(space.start)
-        limits = [e._max_episode_steps for e in _layers(env) if place_of(type(e)) == LIMIT]
+        limits = [e._max_episode_steps for e in layers_of(env) if place_of(type(e)) == LIMIT]
         self.limit = min([*limits, horizon or np.inf])
         self.kept: Any = copy.deepcopy
         self.unpack: Any = copy.deepcopy
@@ -199,7 +199,7 @@ class _Explorer(Simulator):
 
     def _set(self, env: Any, moves: int) -> None:
         for depth, name in self.hidden:
-            setattr(_layers(env)[depth], name, moves)
+            setattr(layers_of(env)[depth], name, moves)
 
     def _own_limit(self) -> float:
         """Find the number of moves after which the environment cuts a game."""
@@ -362,14 +362,6 @@ class _Explorer(Simulator):
         return Task(LawGame(*found.law(self.choices), initial, *terms))
 
 
-def _layers(env: Any) -> list[Any]:
-    """Return an environment and its wrappers, outermost first."""
-    found = [env]
-    while isinstance(found[-1], gym.Wrapper):
-        found.append(found[-1].env)
-    return found
-
-
 def _without_records(env: Any) -> Any:
     """Take away the wrappers that change nothing, or set a limit, which the search follows."""
     if not isinstance(env, gym.Wrapper):
@@ -394,7 +386,7 @@ def _contents(env: Any) -> dict[tuple[int, str], Any]:
     """Return the attributes of an environment and its wrappers, by number of the layer and name."""
     return {
         (depth, name): _plain(each)
-        for depth, layer in enumerate(_layers(env))
+        for depth, layer in enumerate(layers_of(env))
         for name, each in vars(layer).items()
         if name not in ("env", "_np_random_seed") and not isinstance(each, APART)
     }

@@ -115,11 +115,7 @@ def inspect_training(env: Any) -> tuple[Task, Sight]:
 
 
 def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
-    layers: list[Any] = []
-    inner = env
-    while isinstance(inner, gym.Wrapper | VectorWrapper):
-        layers.insert(0, inner)
-        inner = inner.env
+    inner, *layers = reversed(layers_of(env))
     shown = [layer for layer in layers if _kind(type(layer)) == "observations"]
     if has_law(inner):
         limited = [layer for layer in layers if place_of(type(layer)) == LIMIT]
@@ -171,6 +167,14 @@ def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[An
         raise InputError(f"env must show arrays, got observations of {space}")
     read = partial(changed, [type(layer).__name__ for layer in shown])
     return Sight(space, _Pushing(inner, shown), wrapped=True, read=read)
+
+
+def layers_of(env: Any) -> list[Any]:
+    """Return an environment and its wrappers, outermost first."""
+    found = [env]
+    while isinstance(found[-1], gym.Wrapper | VectorWrapper):
+        found.append(found[-1].env)
+    return found
 
 
 def place_of(kind: type) -> str:
