@@ -28,7 +28,7 @@ from ...core import InputError
 from ...core.checks import is_whole, require_count
 from .frames import minigrid
 from .given import made, title_of
-from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
+from .search import CLOSE, ConflictError, Rows, Simulator, State, Way
 from .wrappers import HARMLESS, LIMIT, layers_of, place_of
 
 #: What a user says of a state.
@@ -217,36 +217,11 @@ class _Explorer(Simulator):
         """Number of moves before the last one; any number if there is no limit."""
         return int(self.limit if self.limit < np.inf else MOVES) - 1
 
-    def _line(self, state: State, action: int, prepare: Any) -> Way:
-        """Return what an end pays after the last move of the limit, and the state that follows."""
-        last = self._last
-        places = (0, last // 2, last)
-        paid = [self._answer(state, action, prepare, moves).reward for moves in places]
-        each = (paid[0] - paid[2]) / last if last else 0.0
-        line = [paid[2] + (last - moves) * each for moves in places]
-        if not np.allclose(line, paid, rtol=0, atol=CLOSE):
-            raise ConflictError(
-                f"env must pay by its state, and action {action} in state {state} pays {paid} "
-                f"after {places} moves"
-            )
-        if abs(each) < CLOSE:
-            return Way(1, paid[2], None)
-        if self.limit == np.inf:
-            raise InputError(
-                "horizon must be given, as the reward of an end depends on the number of moves "
-                f"before it: {paid} after {places} moves"
-            )
-        first = next(iter(self.known.values()))
-        return Way(1, paid[2], State(each, first.shown, None))
-
     # ------------------------------------------------------------------- moves
 
     @override
     def moves(self, state: State) -> Rows:
-        """Make every move of a state, and once more after another number of moves.
-
-        An environment whose states seem to have no end is refused.
-        """
+        """Make every move of a state; refuse an environment whose states seem to have no end."""
         count, depth = len(self.known), state.depth
         new = count > MANY and self.again < TWICE * (self.again + count)
         if new or (self.limit == np.inf and depth > DEEP):
@@ -258,46 +233,63 @@ class _Explorer(Simulator):
         if isinstance(state.key, float):
             way = Way(1, state.key, State(state.key, state.shown, None))
             return {action: [way] for action in self.choices}
-        moves = self._last if state.number % 2 else self.rng.randint(0, self._last)
-        rows, again = self._rows(state), self._rows(state, moves)
-        if (action := differs(rows, again)) is not None:
-            paid = [[way.reward for way in each[action]] for each in (rows, again)]
-            raise ConflictError(
-                f"env must answer by its state, and action {action} in state {state} leads to "
-                f"different states, or pays {paid[0]} and {paid[1]}"
-            )
-        return rows
-
-    def _rows(self, state: State, moves: int | None = None) -> Rows:
         rows: Rows = {}
         _, mask = state.shown
         for action in self.choices:
-            ways = rows[action] = []
-            if mask is not None and not mask[action]:
-                continue
             outcomes: Any = [(1, None)]
-            if self.chance is not None:
+            if mask is not None and not mask[action]:
+                outcomes = []
+            elif self.chance is not None:
                 outcomes = self.chance(self.unpack(state.copy).unwrapped, action + self.least)
-            for chance, prepare in outcomes:
-                way = self._answer(state, action, prepare, moves)
-                if way.after is None and way.reward and self.hidden:
-                    way = self._line(state, action, prepare)
-                ways.append(way._replace(chance=chance))
+            rows[action] = [
+                self._way(state, action, prepare)._replace(chance=chance)
+                for chance, prepare in outcomes
+            ]
         return rows
+
+    def _way(self, state: State, action: int, prepare: Any) -> Way:
+        """Make a move after its own number of moves and after others, with other random numbers.
+
+        What an end pays may be linear in their number: it pays as the last possible move would.
+        """
+        last = self._last
+        places = [state.depth, last if state.number % 2 else self.rng.randint(0, last)]
+        ways = [self._answer(state, action, prepare, moves) for moves in places]
+        each, way = 0.0, ways[0]
+        if way.after is None and self.hidden and last:
+            places += [0, last // 2, last]
+            ways += [self._answer(state, action, prepare, moves) for moves in places[2:]]
+            each, way = (ways[2].reward - ways[-1].reward) / last, ways[-1]
+        paid = [found.reward for found in ways]
+        line = [way.reward + (last - moves) * each for moves in places]
+        alike = all(found.key == way.key for found in ways)
+        if not (alike and np.allclose(line, paid, rtol=0, atol=CLOSE)):
+            raise ConflictError(
+                f"env must answer by its state, and action {action} in state {state} leads to "
+                f"different states, or pays {paid}, after {places} moves"
+            )
+        if abs(each) < CLOSE:
+            return way
+        if self.limit == np.inf:
+            raise InputError(
+                "horizon must be given, as the reward of an end depends on the number of moves "
+                f"before it: {paid} after {places} moves"
+            )
+        first = next(iter(self.known.values()))
+        return way._replace(after=State(each, first.shown, None))
 
     def _answer(
         self,
         state: State,
         action: int,
         prepare: Any,  # for an outcome of chance; None without
-        moves: int | None = None,  # that counters show, with other random numbers; None: their own
+        moves: int,  # that counters show
     ) -> Way:
         """Make a move in a copy."""
         env, name = self.unpack(state.copy), f"action {action} in state {state}"
         bare, generator = env.unwrapped, getattr(env.unwrapped, "_np_random", None)
-        if moves is not None:
-            self._set(env, moves)
-            bare._np_random = generator and np.random.default_rng(moves)
+        self._set(env, moves)
+        bare._np_random = generator and np.random.default_rng(moves)
         if prepare is not None:
             prepare(bare)
         before = _drawn(env)
@@ -310,16 +302,15 @@ class _Explorer(Simulator):
         bare._np_random = generator
         if not np.isfinite(answer[1]):
             raise InputError(f"env must pay finite numbers, got {answer[1]} for {name}")
-        return self._read(env, answer, name)
+        return self._read(env, answer, moves + 1, name)
 
-    def _read(self, env: Any, answer: tuple[Any, ...], name: str) -> Way:
-        """Return what a move has paid, and the state after it."""
+    def _read(self, env: Any, answer: tuple[Any, ...], moves: int, name: str) -> Way:
+        """Return what the last one of some moves has paid, and the state after it."""
         seen, reward, ended, cut, info = answer
         if cut and not ended and self.hidden:  # by the limit, which is no part of states
-            made = _contents(env)[self.hidden[0]]
-            if made < self.limit:
+            if moves < self.limit:
                 raise ConflictError(
-                    f"env must end games by its state, and cuts one after {made} moves for {name}"
+                    f"env must end games by its state, and cuts one after {moves} moves for {name}"
                 )
             cut = False
         return Way(1, float(reward), None if ended or cut else self._met(env, seen, info))
@@ -336,7 +327,7 @@ class _Explorer(Simulator):
     @override
     def play(self, met: State, action: int) -> Way:
         answer = _asked(met.copy.step, action + self.least)
-        return self._read(met.copy, answer, f"action {action} in a game")
+        return self._read(met.copy, answer, met.depth + 1, f"action {action} in a game")
 
     @override
     def paid(self, way: Way, moves: int) -> Way:
@@ -409,7 +400,8 @@ def _packed(contents: Any) -> bytes:
 
 def _drawn(env: Any) -> Any:
     """Return how far all generators are from which an environment may draw."""
-    own = pickle.dumps([each for each in _contents(env).values() if isinstance(each, RANDOM)])
+    every = [each for layer in layers_of(env) for each in vars(layer).values()]
+    own = pickle.dumps([each for each in every if isinstance(each, RANDOM)])
     return own, random.getstate(), np.random.get_state(legacy=False)["state"]["pos"]  # noqa: NPY002
 
 

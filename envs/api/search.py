@@ -165,11 +165,10 @@ def same(one: Way, other: Way) -> bool:
     return one.key == other.key and abs(one.reward - other.reward) <= CLOSE
 
 
-def differs(first: Rows, again: Rows) -> int | None:
-    """Return an action whose outcomes, or their chances, are not the same."""
-    for action in {**first, **again}:
-        own, other = first.get(action, []), again.get(action, [])
-        chances = [[way.chance for way in ways] for ways in (own, other)]
-        if chances[0] != chances[1] or not all(map(same, own, other)):
-            return action
-    return None
+def differ(first: Rows, again: Rows) -> bool:
+    """Say whether actions have other outcomes, or outcomes other chances."""
+    return first.keys() != again.keys() or any(
+        [way.chance for way in ways] != [way.chance for way in again[action]]
+        or not all(map(same, ways, again[action]))
+        for action, ways in first.items()
+    )

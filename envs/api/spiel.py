@@ -25,7 +25,7 @@ from ...core import FloatArray, Game, InputError, SizeError, presents
 from ...core.checks import require_count
 from ...core.errors import needing
 from ...core.words import meant, one_line, plural
-from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differs
+from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differ
 
 #: A state: the player to move, and what tells states apart.
 Key: TypeAlias = tuple[Hashable, ...]
@@ -104,12 +104,10 @@ class SpielGame(FoundGame):
         _require(rules, perfect_information)
         positions, found = _listed(rules, horizon, endless, histories)
         super().__init__(found)
-        waits = [isinstance(state, Waits) for state in found.states]
-        pairs = list(zip(waits, found.states, strict=True))
-        met = [state.state if wait else state for wait, state in pairs]
+        met = [each.state if isinstance(each, Waits) else each for each in found.states]
         self.view, self.kind = positions.view(met), positions.kind
-        self.states = [" / ".join(str(state.key[1]).split("\n")).strip(" /") for state in met]
-        self.paths = [[] if wait else state.shown[1:] for wait, state in pairs]
+        self.states = [" / ".join(str(each.key[1]).split("\n")).strip(" /") for each in met]
+        self.paths = [[] if isinstance(s, Waits) else s.shown[1:] for s in found.states]
 
 
 @presents(SpielGame)
@@ -225,7 +223,7 @@ class _Positions(Simulator):
         if first == again or met.depth + 1 >= self.blind:
             return
         state.shown[2:] = [again]
-        if differs(self.rows(state), self.moves(met)) is not None:
+        if differ(self.rows(state), self.moves(met)):
             raise ConflictError(
                 f"histories {first} and {again} have the same {self.kind} and go on differently"
             )
