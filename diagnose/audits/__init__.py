@@ -66,7 +66,10 @@ def audit(
     Raises:
         InputError: if an array has another shape, or the game is too large to be audited.
     """
-    view, report = view_of(env, record, observations), Report()
+    first: Any = record[0] if isinstance(record, list | tuple) and record else record
+    seen = getattr(getattr(first, "transitions", first), "observations", ())
+    axes = shape_of(seen, "observations")[1 + isinstance(first, Rollout) :]
+    view, report = AgentView(env, observations, axes), Report()
     env = view.problem
     if isinstance(record, PolicyUpdate | ValueUpdate | list | tuple):
         with needing("audits of updates", "torch"):
@@ -105,15 +108,6 @@ def audit(
     if isinstance(record, Targets):
         check_targets(report, record, steps)
     return report
-
-
-def view_of(env: Any, record: Any, observations: Any = None) -> AgentView:
-    """Return the view of an environment by which the states of a record are read."""
-    first = record[0] if isinstance(record, list | tuple) and record else record
-    first = getattr(first, "transitions", first)
-    seen = getattr(first, "observations", ())
-    axes = shape_of(seen, "observations")[1 + isinstance(first, Rollout) :]
-    return AgentView(env, observations, axes)
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:

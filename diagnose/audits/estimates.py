@@ -202,9 +202,8 @@ class Gae(Formula):
     )
     final_values: FloatArray = edited("final_values", left_out=CUT_AS_END)  # of cut games
     gamma: float = edited(fitted=GAMMA)
-    window: int | None = edited(
-        default=None
-    )  # number of steps of a sum; None if it ends with the game or the rows
+    #: Number of steps of a sum; None if it ends with the game or the rows.
+    window: int | None = edited(default=None)
     gae_lambda: float = edited(
         fitted="lambda-wrong: the advantages were computed with lambda = {:.6g}"
     )

@@ -294,11 +294,10 @@ class Diagnosed:
         values[own] = prefer(game.observe(own, self.task.seat), game.num_actions)
         return values
 
-    def player(self, masked: bool | None = None, env: Any = None) -> Policy:
-        """Return the policy that plays in training, in its environment or another one."""
+    def player(self, masked: bool | None = None) -> Policy:
+        """Return the policy that plays in training."""
         masked = self.masked if masked is None else masked
-        env = self.env if env is None else env
-        return as_policy(self.model, env, deterministic=False, masked=masked)
+        return as_policy(self.model, self.env, deterministic=False, masked=masked)
 
     def _critic(self, player: Policy) -> tuple[float, ...]:
         moves = None if self.gamma == 1 else self.moves()
