@@ -139,15 +139,12 @@ class DiagnoseCallback(BaseCallback):
             self.diary.visited = np.zeros(game.num_states, dtype=bool)
         self._note_visits()
 
-    def _on_step(self) -> bool:
-        self._note()
-        return True
-
     @_going_on
-    def _note(self) -> None:
+    def _on_step(self) -> bool:
         begun = self._clock()
         self._note_visits()
         self._noted += self._clock() - begun
+        return True
 
     def _note_visits(self) -> None:
         """Mark the states in which the agent is to move."""
