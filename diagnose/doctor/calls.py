@@ -29,6 +29,8 @@ LAYERS = (th.nn.modules.dropout._DropoutNd, th.nn.modules.batchnorm._BatchNorm)
 MOST = 20_000
 #: Calls with a gradient that are kept over moves.
 KEPT = 4096
+#: Calls within a call whose results it may give.
+INNER = 8
 #: Differences by which results of the same numbers may be rounded, relative and absolute.
 NEAR = (1e-3, 1e-5)
 Numbers: TypeAlias = npt.NDArray[Any]
@@ -41,6 +43,19 @@ class Call(NamedTuple):
     output: th.Tensor
     end: int  # number of the inputs of layers that were seen before it ended
     inputs: tuple[Any, ...] = ()
+
+
+class Part(th.nn.Module):
+    """One of the results of a network that gives several, such as logits and a value."""
+
+    def __init__(self, network: th.nn.Module, number: int) -> None:
+        super().__init__()
+        self.network, self.number = network, number
+
+    def forward(self, *inputs: Any) -> th.Tensor:
+        """Return the result."""
+        found: th.Tensor = self.network(*inputs)[self.number]
+        return found
 
 
 class Draw(NamedTuple):
@@ -88,6 +103,7 @@ class Calls:
     recurrent: bool = False  # whether a recurrent network was called
     busy: bool = False  # the doctor computes, and its own calls do not count
     away: bool = False  # calls of networks are not seen
+    _parts: dict[tuple[int, int], "Part"] = field(default_factory=dict)
     _handles: list[Any] = field(default_factory=list)
 
     def begin(self) -> None:
@@ -153,11 +169,19 @@ class Calls:
         self.recurrent |= isinstance(module, th.nn.RNNBase)
         if isinstance(module, WEIGHTED) and len(self.fed) < MOST:
             self.fed.append(Fed(module, inputs[0], output.grad_fn))
-        if isinstance(output, th.Tensor) and 1 <= output.dim() <= 2 and len(self.seen) < MOST:
-            if self.seen and self.seen[-1].output is output:  # an outer module gives the same
-                self.seen.pop()
-            self.seen.append(Call(module, output, len(self.fed), inputs))
-            self.modules[id(module)] = module
+        for number, part in enumerate(output if isinstance(output, tuple) else (output,)):
+            if isinstance(part, th.Tensor) and 1 <= part.dim() <= 2 and len(self.seen) < MOST:
+                owner = module if part is output else self._part(module, number)
+                inner = self.seen[-INNER:]  # an outer module may give what they have given
+                self.seen[-INNER:] = [each for each in inner if each.output is not part]
+                self.seen.append(Call(owner, part, len(self.fed), inputs))
+                self.modules[id(owner)] = owner
+
+    def _part(self, network: th.nn.Module, number: int) -> "Part":
+        key = id(network), number
+        if key not in self._parts:
+            self._parts[key] = Part(network, number)
+        return self._parts[key]
 
     def entered(
         self, count: int, *, learned: bool | None = None, time: int = 0

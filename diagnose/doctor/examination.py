@@ -137,7 +137,8 @@ class Examination:
                 self.diagnosis.unchecked.setdefault("returns", "no loss of a critic was found")
             gamma = self.declared.found.get("gamma")
             seconds = max(SCORES, self.budget * (time.perf_counter() - self._begun))
-            self._learned.end(self.diagnosis, trace, gamma, law, seconds)
+            changed = self.story is not None and self.story.changed
+            self._learned.end(self.diagnosis, trace, gamma, seconds, law=law, changed=changed)
         self.diagnosis.take(report, "")
         for found, place in self._blame.end():
             self.diagnosis.take(found, place)
@@ -168,7 +169,8 @@ class Examination:
             self.habits.drops |= self.calls.drops
             story.hear(None if self.calls.away else self.calls)
             if self.world is None and trace is self.tap.trace:
-                rows = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
+                size = len(trace.rows[-1].used) * story.actions
+                rows = [call for call in self.calls.seen if call.output.numel() == size]
                 actor = rows[-1].module if rows else None
                 critic = self._rollout.critic if self._rollout else None
                 values = self.calls.modules.get(critic or 0)
@@ -260,7 +262,7 @@ class Examination:
         if self._rollout is None or self._rollout.section.end != self._end:
             self._finish_rollout()
             section = Section(story, self._begin, self._end)
-            self._rollout = Rollout(section, self._heard(graph, story, section.lanes))
+            self._rollout = Rollout(section, self._heard(graph, section))
         self._rollout.meet(batch.network)
         self._policy(report, batch, gradient, self._rollout)
 
@@ -270,18 +272,26 @@ class Examination:
             mixed = [self.calls.mixes(call) for call in self.calls.seen if graph.has(call.output)]
             self._show(report, "rows", _MIXED, any(mixed))
 
-    def _heard(self, graph: LossGraph, story: Story, lanes: int) -> dict[int, Any]:
+    def _heard(self, graph: LossGraph, section: Section) -> dict[int, Any]:
         """Return what modules have said of the last observations, (lane,), and by their keys."""
         found: dict[int, Any] = {}
+        story, lanes = section.story, section.lanes
         for module in {id(call.module) for call in self.calls.seen}:
             own = [call for call in self.calls.seen if id(call.module) == module]
             own = [each for each in own if each.output.numel() == len(each.output)]
-            last = [each.output for each in own if not each.output.requires_grad]
-            last = [each for each in last if each.numel() == lanes]
-            values = numbers_of(last[-1]).reshape(lanes).astype(np.float64) if last else None
+            last = [each for each in own if not each.output.requires_grad]
+            last = [each for each in last if each.output.numel() == lanes]
+            last = [each for each in last if not self._of_others(each, section)]
+            values = numbers_of(last[-1].output).reshape(lanes).astype(float) if last else None
             said = self._said_of([call for call in own if not graph.has(call.output)], story)
             found[module] = values, said
         return found
+
+    def _of_others(self, call: Call, section: Section) -> bool:
+        """Whether a call is of other observations than those after the last row."""
+        rows = self.calls.rows_of(call)
+        keys = [] if rows is None else section.story.keys(rows)
+        return all(key in section.places for key in keys) and keys not in ([], section.after)
 
     def _known(self, report: Report, known: Any, story: Story) -> bool:
         """Check that observations of a batch were shown; return whether they can be read."""

@@ -14,7 +14,7 @@ from ..report import Mistake, Report
 from .program import Declared
 from .rows import Move, Story
 from .tap import Row
-from .truth import CUT, check_moves, judge, most_agreeing
+from .truth import CUT, check_moves, explaining, judge
 
 LATE = "the run has more moves than are kept"
 #: Most moves that a target may be over.
@@ -154,7 +154,7 @@ class Sample:
             further = [*known, *self._shifted(story)]
             yield from options(declared.numbers("gamma", 0.99), further)
 
-        best = most_agreeing(options(declared.options("gamma")), self.targets, clear)
+        best = explaining(options(declared.options("gamma")), self.targets, clear, ended)
         if (best.terminated != ended).any():
             report.notes.append(CUT)
         known = [] if story.illegal else alike

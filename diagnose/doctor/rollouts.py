@@ -21,7 +21,7 @@ from .calls import Numbers, numbers_of
 from .losses import ILLEGAL, Batch
 from .program import Declared
 from .rows import Section
-from .truth import CUT, UNKNOWN, agreeing, check_moves, judge, most_agreeing
+from .truth import CUT, UNKNOWN, agreeing, check_moves, explaining, judge
 
 #: Correlation of numbers that are alike up to a factor and a summand, and the least rows of them.
 ALIKE, LEAST = 0.9999, 8
@@ -54,6 +54,7 @@ _RECOMPUTED = "Keep the log-probabilities of the draw: those of the present law 
 _AFTER = "shifted-values: a value belongs to the observation before the move of its row"
 _NORMALISED = "the critic learns normalised sums of discounted rewards (returns-scaled)"
 _LAST_ROW = "values-of-the-last-row-for-last-values"
+_FIRST_ROW = "values-of-the-first-row-for-last-values"
 _NO_LAST = "gae-last-value-missing: add the critic's value after the last row, if a game goes on"
 
 
@@ -255,7 +256,7 @@ class Rollout:
             for gamma, lam in product(*map(declared.options, names))
             for each in forms
         )
-        best = most_agreeing(options, self.returns, told)
+        best = explaining(options, self.returns, told, ended)
         if (best.terminated != ended).any():
             report.notes.append(CUT)
         moved = np.concatenate([self.values[1:], formula.last_values[None]])
@@ -281,6 +282,8 @@ class Rollout:
             best = judge(report, "returns", *given)
         if best is None:
             return
+        if self.last is None and "returns" in report.held:  # of rewards that the program makes
+            self._without_last(report, [best], told, clear)
         for name in names:
             report.notes += declared.explain(name, getattr(best, name))
 
@@ -290,7 +293,7 @@ class Rollout:
         """Find the formula without values after the last row that gives all returns, a mistake."""
         for other in others if (told & ~clear).any() else ():  # games go on beyond the last row
             options = {_NO_LAST: 0 * other.values[-1]}
-            options[_LAST_ROW] = other.values[-1]
+            options |= {_LAST_ROW: other.values[-1], _FIRST_ROW: other.values[0]}
             for text, last in options.items():
                 if agreeing(replace(other, last_values=last), self.returns, told)[told].all():
                     words = "the critic was not asked for a value after the last row"
@@ -307,16 +310,14 @@ class Rollout:
         right = self.returns - self.values
         batches = [(places, given) for places, given in self.advantages if np.ptp(given) > 1e-9]
 
-        def fit(numbers: FloatArray) -> bool:
-            own = 0
+        def fit(numbers: FloatArray) -> bool | None:  # None if too few rows differ
+            alike = []
             for places, given in batches:
                 taken = numbers.ravel()[places]
                 known = (places >= 0) & np.isfinite(taken)
                 if known.sum() > LEAST and np.ptp(taken[known]) > 1e-9:
-                    if abs(np.corrcoef(taken[known], given[known])[0, 1]) < ALIKE:
-                        return False
-                    own += 1
-            return own > 0
+                    alike.append(abs(np.corrcoef(taken[known], given[known])[0, 1]) >= ALIKE)
+            return all(alike) if alike else None
 
         def others() -> Iterator[tuple[str, FloatArray]]:
             yield "returns-for-advantages", self.returns
@@ -328,7 +329,9 @@ class Rollout:
                 moved[-1 if step < 0 else 0] = np.nan
                 yield f"advantages-of-the-{words}", moved
 
-        if fit(right):
+        if (fits := fit(right)) is None:
+            return
+        if fits:
             report.held["advantages"] = sum(len(given) for _, given in batches)
         elif text := next((text for text, numbers in others() if fit(numbers)), None):
             words = "the loss has other advantages than returns less values"

@@ -26,7 +26,22 @@ FIRST, GROWTH = 1000, 2
 #: Updates whose direction is compared with the exact policy gradient, and the chance that their
 #: noise accuses.
 UPDATES, ALARM = 8, 1e-4
+
 SB3 = "stable_baselines3.common.base_class"
+
+
+class _OneHot(th.nn.Module):
+    """A network of rows of zeros and a one, as a network of the numbers of states."""
+
+    def __init__(self, network: th.nn.Module, states: int) -> None:
+        super().__init__()
+        self.network, self.states = network, states
+
+    def forward(self, numbers: th.Tensor) -> th.Tensor:
+        """Return what the network says of states, given by their numbers, (state,)."""
+        ones = th.nn.functional.one_hot(numbers.reshape(-1).long(), self.states)
+        found: th.Tensor = self.network(ones.float())
+        return found
 
 
 class Learned:
@@ -53,7 +68,14 @@ class Learned:
             self._copies.append((trace.moves, *copy.deepcopy((actor, values))))
 
     def end(
-        self, found: Diagnosis, trace: Trace, gamma: float | None, law: bool, seconds: float
+        self,
+        found: Diagnosis,
+        trace: Trace,
+        gamma: float | None,
+        seconds: float,
+        *,
+        law: bool,
+        changed: bool,
     ) -> None:
         """Score the copies, and what the program has ended with.
 
@@ -61,10 +83,15 @@ class Learned:
             found: gets the scores.
             trace: of the training environment.
             gamma: the discount of the critic; None if it is not known.
-            law: whether the program learns a law, in place of action values.
             seconds: after which no further score is begun.
+            law: whether the program learns a law, in place of action values.
+            changed: whether networks are given other numbers than the environment shows.
         """
+        if changed and self._model is None:
+            found.unchecked["scores"] = "networks are given other numbers than environments show"
+            return
         env, began = _one(trace.env), time.perf_counter()
+        states = int(getattr(env.observation_space, "n", 0))
         model = self._model
         if model is not None:
             kept = copy.deepcopy(model.policy.state_dict())
@@ -76,6 +103,8 @@ class Learned:
             try:
                 if model is not None:
                     model.policy.load_state_dict(actor)
+                else:
+                    actor, values = (_of_numbers(each, states) for each in (actor, values))
                 scored = score(model or actor, env, deterministic=model is not None)
                 row = {"moves": moves, "value": scored.value, "optimum": scored.optimum}
                 row |= {"normalized": scored.normalized}
@@ -102,6 +131,13 @@ class Learned:
         way = "against" if against else "along"
         told = f"cosine {mean:.3f}, standard error {error:.3f}"
         return f"the first updates go {way} the exact policy gradient: {told}"
+
+
+def _of_numbers(network: Any, states: int) -> Any:
+    """Return a network of the numbers of states, if it takes a row of numbers for each."""
+    layers = network.modules() if network is not None and states else ()
+    first = next((each for each in layers if isinstance(each, th.nn.Linear)), None)
+    return _OneHot(network, states) if first and first.in_features == states else network
 
 
 def _one(env: Any) -> Any:

@@ -59,6 +59,23 @@ def most_agreeing(formulas: Iterable[Any], given: FloatArray, known: BoolArray) 
     return best
 
 
+def explaining(
+    formulas: Iterable[Any], given: FloatArray, known: BoolArray, ended: BoolArray
+) -> Any:
+    """Return the formula with which most numbers agree.
+
+    One in which cut games count as ended gives numbers far before a cut, whatever a program takes
+    at the cut: it explains all or none.
+    """
+    tried = [*formulas]
+    best = most_agreeing(tried, given, known)
+    if (best.terminated != ended).any():
+        agree = agreeing(best, given, known)
+        if not agree[known].all() and 2 * agree.sum() > known.sum():
+            return most_agreeing([e for e in tried if e.terminated is ended], given, known)
+    return best
+
+
 def judge(
     report: Report,
     check: str,
@@ -143,9 +160,11 @@ def _shaped(report: Report, formulas: Iterable[Any], given: FloatArray, known: B
         if any(map(partial(np.allclose, own, atol=2e-5), wrong)) or 2 * clear.sum() < known.sum():
             continue
         if agreeing(found, given, clear).sum() == clear.sum():
-            told = zip(kinds.tolist(), own.tolist(), strict=True)
+            told = zip(kinds.tolist(), own.round(6).tolist(), strict=True)
             words = [
-                f"{old:g}{' at an end' * bool(end)} becomes {new:.3g}" for (old, end), new in told
+                f"{old:g}{' at an end' * bool(end)} becomes {new:.3g}"
+                for (old, end), new in told
+                if old != new
             ]
             report.notes.append(
                 f"the program has rewards of its own (rewards-shaped): {'; '.join(words)}"

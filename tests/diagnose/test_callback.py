@@ -31,7 +31,6 @@ from exactdice.diagnose.training import StoppedWarning
 from exactdice.diagnose.training.model import COLUMNS, Diary
 from exactdice.games import ShutTheBox
 from exactdice.look.plotting import picture
-from gymnasium.wrappers import TimeLimit
 from sb3_contrib import ARS, QRDQN, MaskablePPO, RecurrentPPO
 from small_games import Owed
 from stable_baselines3 import A2C, DQN, PPO
@@ -228,7 +227,6 @@ def test_wrong_arguments_are_refused(options, said):
     [
         (PPO, "MlpPolicy", "CartPole-v1", {}, "env must be an environment of this project"),
         (PPO, "MlpPolicy", gym.Wrapper(greed()), {"env": greed()}, "the wrapper Wrapper"),
-        (PPO, "MlpPolicy", TimeLimit(greed(), 2), {}, "TimeLimit ends games after 2 moves"),
         (RecurrentPPO, "MlpLstmPolicy", "FrozenLake-v1", {}, "has a memory"),
         (RecurrentPPO, "MlpLstmPolicy", "Taxi-v4", {}, "has a memory"),
         (ARS, "LinearPolicy", greed(), {}, "model must have a critic or action values"),
