@@ -122,7 +122,8 @@ class Learned:
     def _direction(self, env: Any) -> str:
         """Tell the cosines of the first updates of the actor and the exact policy gradient."""
         cosines = []
-        for before, after in pairwise(self._early):
+        states = int(getattr(env.observation_space, "n", 0))
+        for before, after in pairwise(_of_numbers(each, states) for each in self._early):
             pairs = zip(before.named_parameters(), after.parameters(), strict=True)
             change = {name: new.detach() - old.detach() for (name, old), new in pairs}
             cosines.append(-gradient(env, before).compare(change).cosine)

@@ -22,6 +22,8 @@ CUT = "a game that is cut counts as ended: its last observation has a value (tru
 UNKNOWN = "they are of a form that is not known here"
 #: Most different rewards, at ends and elsewhere, of which a program may make its own.
 KINDS = 8
+#: Numbers below which those without a name may be of any form.
+LEAST = 8
 #: Names that explain the least, and are given last.
 LAST = [
     f"{check}-{how}" for check in ("returns", "targets") for how in ("scaled", "in-another-order")
@@ -121,6 +123,8 @@ def judge(
     going = known & ~formula.terminated  # an end may leave nothing to be computed
     going = going if going.any() else known
     few = 2 * int(agreeing(formula, given, going).sum()) < int(going.sum())
+    if found.mistake is None and known.sum() < LEAST:
+        return None
     if few and found.mistake is None:
         report.unchecked[check] = UNKNOWN
         return None
@@ -158,6 +162,8 @@ def _shaped(report: Report, formulas: Iterable[Any], given: FloatArray, known: B
         found, ended = replace(formula, rewards=own[kind]), kinds[:, 1] > 0
         wrong = [0 * own, kinds[:, 0], -kinds[:, 0], np.where(ended, 0.0, kinds[:, 0])]
         if any(map(partial(np.allclose, own, atol=2e-5), wrong)) or 2 * clear.sum() < known.sum():
+            continue
+        if clear.sum() < LEAST + len(kinds):
             continue
         if agreeing(found, given, clear).sum() == clear.sum():
             told = zip(kinds.tolist(), own.round(6).tolist(), strict=True)

@@ -139,7 +139,100 @@ def test_mistakes_of_a_ppo_are_named(tmp_path, monkeypatch, planted):
     assert not found.ok
 
 
+BACKWARD = "            loss.backward()\n"
+APART = (
+    BACKWARD,
+    "            (policy_loss - 0.01 * law.entropy().mean()).backward()\n            (0.5 * value_loss).backward()\n",
+)
+#: Right PPOs of other kinds, as edits.
+PPO_KINDS = {
+    "losses apart": [APART],
+    "one network with two results": [
+        ("\n\nagent = Agent()", "\n    def forward(self, rows):\n        return self.actor(rows), self.critic(rows)[:, 0]\n\n\nagent = Agent()"),
+        ("agent.actor(obs[t])", "agent(obs[t])[0]"),
+        ("agent.critic(obs[t]).squeeze(1)", "agent(obs[t])[1]"),
+        ("agent.critic(torch.tensor(seen)).squeeze(1)", "agent(torch.tensor(seen))[1]"),
+        ("law = Categorical(logits=agent.actor(b_obs))", "logits, b_values = agent(b_obs)\n            law = Categorical(logits=logits)"),
+        ("agent.critic(b_obs).squeeze(1)", "b_values"),
+    ],
+    "rewards are scaled": [("torch.tensor(reward), ", "torch.tensor(reward) / 3, ")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PPO_KINDS)
+def test_right_ppos_of_other_kinds_hold(tmp_path, monkeypatch, kind):
+    found, _ = examined(tmp_path, monkeypatch, "ppo", *PPO_KINDS[kind])
+    assert found.ok, str(found)
+    checks = {"gradient", "returns", "advantages", "log_probs", "law", "rows"}
+    assert checks <= found.held.keys() - found.unchecked.keys()
+    assert found.held["returns"] == found.moves
+    expected = {"policy_coef": 1.0, "vf_coef": 0.5, "gamma": 0.97, "gae_lambda": 0.9}
+    assert {name: found.facts[name] for name in expected} == pytest.approx(expected, rel=1e-3)
+
+
+LOSSES_APART = {
+    "values broadcast": (*PPO["values broadcast"][:2], "values-broadcast"),
+    "policy sign": (*PPO["policy sign"][:2], "policy-sign"),
+    "no ends": (*PPO["no ends"][:2], "gae-ignores-ends"),
+    "advantages of other rows": ("            ratio =", "            b_advantages = flat[3][: len(rows)]\n            ratio =", None),
+    "the value of the first row": ("torch.tensor(seen)).squeeze(1)", "obs[0]).squeeze(1)", "values-of-the-first-row-for-last-values"),
+    "gradients lost": ("            nn.utils.clip", "            optimizer.zero_grad()\n            nn.utils.clip", "gradients-lost"),
+    "half of the rows": ("permutation(ROWS * LANES)", "permutation(ROWS * LANES // 2)", "rows-left-out"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("planted", LOSSES_APART)
+def test_mistakes_are_named_where_losses_are_apart(tmp_path, monkeypatch, planted):
+    right, wrong, name = LOSSES_APART[planted]
+    edits = [APART, (right, wrong), ("in range(2):\n        order", "in range(4):\n        order")]
+    found, _ = examined(tmp_path, monkeypatch, "ppo", *edits)
+    if name is None:
+        assert {"advantages"} <= names(found) | found.unchecked.keys(), str(found)
+    else:
+        assert name in names(found) or any(name in note for note in found.notes), str(found)
+
+
+SHOWN = "    return torch.tensor(np.eye(inputs)[state] if numbered else state).float()"
+
+
+def test_a_right_reinforce_holds(tmp_path, monkeypatch):
+    found, _ = examined(tmp_path, monkeypatch, "reinforce")
+    assert found.ok, str(found)
+    checks = {"gradient", "returns", "advantages", "law"}
+    assert checks <= found.held.keys() - found.unchecked.keys(), str(found)
+    assert found.facts["gamma"] == 0.97
+    assert found.facts["policy_coef"] == pytest.approx(1)
+
+
+def test_rows_of_zeros_and_a_one_are_scored_and_changing_ones_are_not(tmp_path, monkeypatch):
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", env="FrozenLake-v1", moves=1200)
+    assert found.ok, str(found)
+    assert found.scores[-1]["moves"] >= 1000
+    own = "    global mean, count\n    count += 1\n    mean = mean + (np.eye(inputs)[state] - mean) / count\n    return torch.tensor(np.eye(inputs)[state] - mean).float()"
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", (SHOWN, own), env="FrozenLake-v1")
+    assert found.ok, str(found)
+    assert found.held["law"]
+    assert "other numbers" in found.unchecked["scores"]  # of which a network says something else
+
+
+REINFORCE = {
+    "sign of the actor's loss": ("-log * a", "log * a", "policy-sign"),
+    "returns in the other order": ("returns.insert(0, ahead)", "returns.append(ahead)", None),
+    "a softmax over the batch": ("Categorical(logits=policy(observations[-1][None]))", "Categorical(policy(observations[-1][None]).softmax(dim=0))", "get no gradient"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("planted", REINFORCE)
+def test_mistakes_of_a_reinforce_are_noticed(tmp_path, monkeypatch, planted):
+    right, wrong, name = REINFORCE[planted]
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", (right, wrong))
+    told = names(found) | {*found.notes} | found.unchecked.keys()
+    assert any((name or "returns") in each for each in told), str(found)
+
+
 DQN = {
+    "a softmax over the batch": ("online = nn.Sequential(nn.Linear(inputs, 32), nn.ReLU(), nn.Linear(32, outputs))", "online = nn.Sequential(nn.Linear(inputs, 32), nn.ReLU(), nn.Linear(32, outputs), nn.Softmax(dim=0))", "rows-mixed"),
+    "gradients lost": ("        loss.backward()\n", "        loss.backward()\n        optimizer.zero_grad()\n", "gradients-lost"),
     "no ends": (" * ~torch.tensor(ends)", "", "target-ignores-ends"),
     "the mean over actions": ("max(dim=1).values", "mean(dim=1)", "the-mean-in-place-of-the-maximum"),
     "gamma twice": ("GAMMA * best", "GAMMA * GAMMA * best", "gamma-wrong"),
@@ -185,6 +278,8 @@ KINDS = {
     "a batch as large as a layer": (NEXT, NEXT + "            [target(each) for each in later]\n"),
     "networks asked of moves after them": ("    seen = after\n", "    online(torch.tensor(seen[None]))\n    seen = after\n"),
     "the next observation of an end is zeros": (STORED, STORED.replace("after", "0 * after if ended else after")),
+    "weights of rows": ("mse_loss(values, wanted.float())", "mse_loss(values, wanted.float(), reduction='none') @ torch.linspace(0, 1, 32)"),
+    "values of other actions": (NEXT, "            best = torch.where(torch.rand(32) < 0.3, target(later).min(dim=1).values, target(later).max(dim=1).values)\n"),
     "observations divided": ("obs, later = torch.tensor(obs), torch.tensor(later)", "obs, later = torch.tensor(obs) / 2, torch.tensor(later) / 2"),
 }  # fmt: skip
 
@@ -196,7 +291,10 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
         edits.append(("torch.tensor(seen[None])", "torch.tensor(seen[None]) / 2"))
     found, _ = examined(tmp_path, monkeypatch, "dqn", *edits)
     assert found.ok, str(found)
-    assert {"gradient", "targets"} <= found.held.keys()
+    assert "gradient" in found.held
+    other = "other actions" in found.unchecked.get("targets", "")
+    assert other == (kind == "values of other actions"), str(found)
+    assert other or "targets" in found.held
     assert ("transitions" in found.held) == (kind != "observations divided")
     assert ("other numbers" in found.unchecked.get("transitions", "")) == (
         kind == "observations divided"
