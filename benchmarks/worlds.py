@@ -2,7 +2,8 @@
 
 Each value is computed a second time, by code that shares nothing with the package: backward
 induction over the moves of the simulator, with a state of the script's own, and MiniGrid's formula
-of the reward. It needs the extra ``minigrid``.
+of the reward; and 2,000 games of the environment itself must pay and show what the law does. It
+needs the extra ``minigrid``.
 
 python benchmarks/worlds.py MiniGrid-Empty-5x5-v0 MiniGrid-DoorKey-5x5-v0:8    # eight levels of it
 """
@@ -27,7 +28,8 @@ LEVELS = [
     *("MiniGrid-SimpleCrossingS9N1-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-DoorKey-5x5-v0:8"),
     *("MiniGrid-DoorKey-6x6-v0", "MiniGrid-KeyCorridorS3R1-v0", "MiniGrid-FourRooms-v0"),
 ]
-ACTIONS = 7
+#: Actions of MiniGrid, and games of each level that are played again.
+ACTIONS, GAMES = 7, 2000
 
 
 def key_of(env: Any) -> Hashable:
@@ -74,16 +76,37 @@ def simulated(env_id: str, levels: int) -> tuple[float, float]:
     return float(best[begun].mean()), float(blind[begun].mean())
 
 
+def replay(task: exactdice.Task, env: gym.Env[Any, Any], levels: int) -> None:
+    """Play games of the environment at random, in which the law must show and pay the same."""
+    game: Any = task.game
+    first, draws = np.cumsum(game.counts.ravel()) - game.counts.ravel(), np.random.default_rng(0)
+    for number in range(GAMES):
+        seen, _ = env.reset(seed=number % levels)
+        states, totals, paid, over = np.flatnonzero(game.initial), np.zeros(1), 0.0, False
+        for _ in range(game.horizon):  # levels may begin alike
+            same = (game.view.shown[states] == seen).reshape(len(states), -1).all(axis=1) | over
+            states, totals = states[same], np.broadcast_to(totals, same.shape)[same]
+            action = int(draws.integers(ACTIONS)) if not over else 0
+            ways = first[states * ACTIONS + action]
+            states, totals = game.successors[ways], totals + game.rewards[ways]
+            if not over:
+                seen, reward, ended, cut, _ = env.step(action)
+                paid, over = paid + float(reward), ended or cut
+        assert np.isclose(totals, paid, rtol=0, atol=1e-9).any(), (number, totals, paid)
+
+
 def row(level: str) -> list[Any]:
     """Return the row of the table of a level."""
     env_id, _, count = level.partition(":")
     levels, began = int(count or 1), perf_counter()
-    task = exactdice.explore(ImgObsWrapper(gym.make(env_id)), range(levels))
+    env = ImgObsWrapper(gym.make(env_id))
+    task = exactdice.explore(env, range(levels))
     listed = perf_counter() - began
     found = exactdice.score("random", task)
     solved = perf_counter() - began - listed
     second = simulated(env_id, levels)
     assert np.allclose((found.optimum, found.value), second, rtol=0, atol=1e-9), second
+    replay(task, env, levels)
     alone = exactdice.memoryless(task, 200)
     images = f"{alone.value:.6f}" + (alone.bound > alone.value) * f" to {alone.bound:.6f}"
     view, name = task.game.view, env_id if levels == 1 else f"{env_id}, {levels} levels"

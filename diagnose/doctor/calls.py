@@ -29,8 +29,6 @@ LAYERS = (th.nn.modules.dropout._DropoutNd, th.nn.modules.batchnorm._BatchNorm)
 MOST = 20_000
 #: Calls with a gradient that are kept over moves.
 KEPT = 4096
-#: Calls within a call whose results it may give.
-INNER = 8
 #: Differences by which results of the same numbers may be rounded, relative and absolute.
 NEAR = (1e-3, 1e-5)
 Numbers: TypeAlias = npt.NDArray[Any]
@@ -172,8 +170,8 @@ class Calls:
         for number, part in enumerate(output if isinstance(output, tuple) else (output,)):
             if isinstance(part, th.Tensor) and 1 <= part.dim() <= 2 and len(self.seen) < MOST:
                 owner = module if part is output else self._part(module, number)
-                inner = self.seen[-INNER:]  # an outer module may give what they have given
-                self.seen[-INNER:] = [each for each in inner if each.output is not part]
+                if self.seen and self.seen[-1].output is output:  # an outer module gives the same
+                    self.seen.pop()
                 self.seen.append(Call(owner, part, len(self.fed), inputs))
                 self.modules[id(owner)] = owner
 

@@ -12,6 +12,8 @@ from .program import WRONG
 
 #: Checks that are made of many batches, each of which one mistake must explain.
 SETTLED = ("targets", "transitions", "returns", "log_probs", "actions")
+#: Entries of which a check must have failed.
+LEAST = 8
 #: Times that a failing check is made.
 OFTEN = 5
 #: The checks by name, and what holds if they do.
@@ -49,6 +51,8 @@ class Symptom:
         where: file and line of the program at which it was met first.
         world: the environment, or the probe.
         times: how often it was met.
+        count: number of wrong entries.
+        of: number of checked entries.
     """
 
     check: str
@@ -57,6 +61,8 @@ class Symptom:
     where: str
     world: str
     times: int = 1
+    count: int = 1
+    of: int = 1
 
     @property
     def names(self) -> set[str]:
@@ -109,10 +115,17 @@ class Diagnosis:
         if self.ok:
             if not (count := len(self.held)):
                 return "No check was made."
-            left = f"; unchecked: {', '.join(self.unchecked)}" if self.unchecked else ""
+            left = f"; unchecked: {', '.join(map(self._part, self.unchecked))}" * bool(
+                self.unchecked
+            )
             return f"Nothing wrong was found: {count} {plural(count, 'check')} held{left}."
         names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
         return f"Wrong: {', '.join(names)}."
+
+    def _part(self, check: str) -> str:
+        """Name a check that could not be made, or not each time."""
+        made = check in self.held or any(each.check == check for each in self.symptoms)
+        return f"{check}{' in part' * made}"
 
     def often(self, check: str) -> bool:
         """Whether a check has failed so often that it need not be made again."""
@@ -133,10 +146,11 @@ class Diagnosis:
             for other in self.symptoms:
                 if (other.check, other.mistake, other.world) == known:
                     other.times += 1
+                    other.count, other.of = other.count + finding.count, other.of + finding.of
                     break
             else:
                 told = finding.check, finding.mistake, finding.words, where, world
-                self.symptoms.append(Symptom(*told))
+                self.symptoms.append(Symptom(*told, 1, finding.count, finding.of))
         for check, count in report.held.items():
             if count:
                 self.held[check] = self.held.get(check, 0) + count
@@ -144,9 +158,16 @@ class Diagnosis:
         self.unchecked.update(report.unchecked)
 
     def settle(self) -> None:
-        """Keep the names that explain a check each time that it failed."""
+        """Keep the names that explain a check each time that it failed, if it failed often enough.
+
+        One number of a few may be reproduced by chance.
+        """
         for check in SETTLED:
             own = [each for each in self.symptoms if each.check == check]
+            wrong, checked = (sum(getattr(e, name) for e in own) for name in ("count", "of"))
+            if own and (wrong < 2 or checked < LEAST):
+                self.void(check, f"{wrong} of {checked} numbers are others, too few to say why")
+                continue
             told = [each.names for each in own]
             common = set.intersection(*told) if told else set()
             if len(own) < 2 or (not common and all(told)):
@@ -208,7 +229,7 @@ class Diagnosis:
         lines += [f"  holds      {check}: {count:,} checked" for check, count in self._holding()]
         lines += [f"  score      {_scored(each)}" for each in self.scores]
         lines += [f"  note       {note}" for note in self.notes]
-        lines += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
+        lines += [f"  unchecked  {self._part(each)}: {why}" for each, why in self.unchecked.items()]
         lines += [f"  {name:10} {told}" for name, told in self._figures()]
         return "\n".join(lines)
 

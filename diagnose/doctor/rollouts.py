@@ -11,6 +11,7 @@ from itertools import product
 
 import numpy as np
 import torch as th
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ...core import BoolArray, FloatArray, IntArray
 from ..audits.estimates import Gae, LogProbs
@@ -275,7 +276,8 @@ class Rollout:
         if agree[1] > agree[0]:
             best = signs
             report.notes.append("the program takes the signs of rewards (rewards-clipped)")
-        if self.last is None and (found := self._without_last(report, others, told, clear)):
+        sums = [*others, *(replace(each, gae_lambda=1.0) for each in others)]
+        if self.last is None and (found := self._without_last(report, sums, told, clear)):
             best = found
         else:
             given = best, self.returns, clear, declared, lambda: others, told
@@ -319,25 +321,32 @@ class Rollout:
                     alike.append(abs(np.corrcoef(taken[known], given[known])[0, 1]) >= ALIKE)
             return all(alike) if alike else None
 
-        def others() -> Iterator[tuple[str, FloatArray]]:
-            yield "returns-for-advantages", self.returns
-            yield "advantages-without-rewards", right - self.returns
-            for words, moved in other_lanes(right, 4):
-                yield f"lanes-mixed: advantages {words}", moved
-            for words, step in (("next-row", -1), ("row-before", 1)):
-                moved = np.roll(right, step, axis=0)
-                moved[-1 if step < 0 else 0] = np.nan
-                yield f"advantages-of-the-{words}", moved
+        def other_rows() -> str | None:
+            sizes = {len(given) for _, given in batches}
+            own = right.size > max(sizes) and all(_in_order(right, given) for _, given in batches)
+            return "advantages-of-other-rows" if own else None
 
         if (fits := fit(right)) is None:
             return
+        others = (text for text, numbers in self._others(right) if fit(numbers))
         if fits:
             report.held["advantages"] = sum(len(given) for _, given in batches)
-        elif text := next((text for text, numbers in others() if fit(numbers)), None):
+        elif text := next(others, other_rows()):
             words = "the loss has other advantages than returns less values"
             report.add("advantages", np.ones(1, dtype=bool), words, [Mistake(text)])
         else:
             report.unchecked["advantages"] = UNKNOWN
+
+    def _others(self, right: FloatArray) -> Iterator[tuple[str, FloatArray]]:
+        """Yield the advantages of known mistakes, beside the right ones."""
+        yield "returns-for-advantages", self.returns
+        yield "advantages-without-rewards", right - self.returns
+        for words, moved in other_lanes(right, 4):
+            yield f"lanes-mixed: advantages {words}", moved
+        for words, step in (("next-row", -1), ("row-before", 1)):
+            moved = np.roll(right, step, axis=0)
+            moved[-1 if step < 0 else 0] = np.nan
+            yield f"advantages-of-the-{words}", moved
 
     def _name_shifts(self, report: Report) -> None:
         """Name what several findings show together."""
@@ -356,3 +365,10 @@ class Rollout:
             told = f"{logs.words} {_RECOMPUTED}."
             at = report.findings.index(logs)
             report.findings[at] = replace(logs, mistake="log-probs-recomputed", words=told)
+
+
+def _in_order(right: FloatArray, given: FloatArray) -> bool:
+    """Whether a batch has the numbers of rows one after the other, in place of its own."""
+    parts = sliding_window_view(right.ravel(), len(given))[:: len(given)]
+    known = (each for each in parts if np.isfinite(each).all() and np.ptp(each) > 1e-9)
+    return any(abs(np.corrcoef(each, given)[0, 1]) >= ALIKE for each in known)
