@@ -314,10 +314,11 @@ class Examination:
             keys = rollout.section.story.keys(batch.entered)
             if not self.habits.steps:
                 rollout.check_law(report, keys, batch, self.calls.layers)
-            places = rollout.section.place(keys)
-            if not self._known(report, places != -1, rollout.section.story):
+            at = rollout.section.place(keys)
+            if not self._known(report, at != -1, rollout.section.story):
                 return
-            rollout.store(batch, places, targets, advantages, self.habits.steps)
+            rollout.store(batch, at, targets, advantages, self.habits.steps)
+            places = rollout.section.first(keys)
         self._show(report, "logits", _TWICE, batch.graph.softmax_twice)
         if batch.values is not None and batch.graph.outer(batch.values):
             self._show(report, "gradient", _OUTER)
@@ -328,7 +329,7 @@ class Examination:
         else:
             given = th.zeros(batch.count) if advantages is None else advantages
             own = numbers_of(given).astype(np.float64)
-            turned, sure = rollout.turned(places, own, self.declared)
+            turned, sure = rollout.turned(places, own, self.declared, targets)
             check_form(report, batch, turned if sure else None)
             losses = right_losses(batch, targets, -given if turned else given)
             inverted = bool(batch.ratio and batch.ratio[1])

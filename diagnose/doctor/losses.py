@@ -340,7 +340,7 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
     elif batch.clips and turned is not None and choices == ["Minimum" if turned else "Maximum"]:
         mistake = "maximum-for-minimum: take the smaller one of the two objectives"
     if not batch.clips and not choices:
-        report.notes.append("the ratio is not clipped (clip-missing, if the loss is PPO's)")
+        report.notes.append("the ratio is not clipped, as that of PPO is")
     wrong = np.array([mistake is not None])
     report.add("form", wrong, "the ratio of PPO", [Mistake(mistake or "")])
 

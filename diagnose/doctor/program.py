@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -59,12 +60,14 @@ def _numbers() -> Iterator[tuple[str, float]]:
 
 
 def _inside(given: Any, depth: int) -> Iterator[tuple[Any, Any]]:
-    """Yield the attributes or entries of an object, and those of each of them."""
+    """Yield the attributes or entries of an object, and of those that are the program's own."""
     own = getattr(given, "__dict__", given)
     if isinstance(own, dict) and not isinstance(given, type | ModuleType):
         for name, each in tuple(own.items()):
             yield name, each
-            if depth:
+            module = sys.modules.get(type(given).__module__)
+            of_program = is_of_program(getattr(module, "__file__", None) or "<")
+            if depth and (depth == DEPTH or of_program):
                 yield from _inside(each, depth - 1)
 
 

@@ -108,7 +108,7 @@ class Rollout:
     ) -> None:
         """Keep what stands in a batch at the places of its rows."""
         there = places >= 0
-        if batch.slopes is not None:  # a program may leave rows out of its loss
+        if batch.ratio is None and batch.slopes is not None:  # a program may leave rows out
             there &= numbers_of(batch.slopes) != 0
         at = np.divmod(places[there], self.section.lanes)
         if batch.logits is not None:
@@ -163,18 +163,27 @@ class Rollout:
         example = "row {} of the first batch has another law than when its action was drawn".format
         report.add("law", ~right, example, mistakes)
 
-    def turned(self, places: IntArray, own: FloatArray, declared: Declared) -> tuple[bool, bool]:
+    def turned(
+        self,
+        places: IntArray,
+        own: FloatArray,
+        declared: Declared,
+        targets: th.Tensor | None = None,
+    ) -> tuple[bool, bool]:
         """Return whether a loss has minus the advantages, and whether this is sure.
 
         Args:
-            places: of the rows of the batch, -1 of those that are not known.
+            places: of the rows of the batch, or of others that look alike; -1 of unknown ones.
             own: the advantages as they stand in the loss, (row,).
             declared: has the discount.
+            targets: of the critic, (row,), if the loss has them.
         """
-        if self.values is not None:
+        if self.values is None:
+            right = self._sums(declared).ravel()[places]
+        elif targets is None:
             right = (self.returns - self.values).ravel()[places]
         else:
-            right = self._sums(declared).ravel()[places]
+            right = numbers_of(targets) - self.values.ravel()[places]
         right[places < 0] = np.nan
         known = np.isfinite(right)
         if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:

@@ -120,9 +120,9 @@ def judge(
         if shaped is not None:
             report.held[check] = int(known.sum())
             return shaped
+    agree = agreeing(formula, given, known)
     going = known & ~formula.terminated  # an end may leave nothing to be computed
-    going = going if going.any() else known
-    few = 2 * int(agreeing(formula, given, going).sum()) < int(going.sum())
+    few = any(2 * agree[of].sum() < of.sum() for of in (known, going))
     if found.mistake is None and known.sum() < LEAST:
         return None
     if few and found.mistake is None:
