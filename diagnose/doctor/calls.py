@@ -5,6 +5,7 @@ optimizer. ``torch.autograd.backward`` and ``Categorical.log_prob`` are replaced
 call them.
 """
 
+import contextlib
 import copy
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
@@ -160,14 +161,20 @@ class Calls:
         return [*getattr(self.kept, name, ()), *getattr(self, name)]
 
     def _called(self, module: th.nn.Module, inputs: Any, output: Any) -> None:
-        if self.busy or (isinstance(output, th.Tensor) and is_functorch_wrapped_tensor(output)):
+        parts = output if isinstance(output, tuple) else (output,)
+        tensors = (each for each in parts if isinstance(each, th.Tensor))
+        if self.busy or any(map(is_functorch_wrapped_tensor, tensors)):
             return  # the numbers of a tensor inside of vmap cannot be read
+        with contextlib.suppress(Exception):  # the program goes on
+            self._take(module, inputs, output, parts)
+
+    def _take(self, module: th.nn.Module, inputs: Any, output: Any, parts: tuple[Any, ...]) -> None:
         self.layers |= isinstance(module, LAYERS)
         self.drops |= isinstance(module, LAYERS) and module.training
         self.recurrent |= isinstance(module, th.nn.RNNBase)
         if isinstance(module, WEIGHTED) and len(self.fed) < MOST:
             self.fed.append(Fed(module, inputs[0], output.grad_fn))
-        for number, part in enumerate(output if isinstance(output, tuple) else (output,)):
+        for number, part in enumerate(parts):
             if isinstance(part, th.Tensor) and 1 <= part.dim() <= 2 and len(self.seen) < MOST:
                 owner = module if part is output else self._part(module, number)
                 if self.seen and self.seen[-1].output is output:  # an outer module gives the same
