@@ -41,12 +41,12 @@ NOTES = {
     "search of its own, and both have three seeds a game.",
     "exactdice-grid": "MiniGrid shows an image of the cells before the agent, toy text the number "
     "of a state: Q-learning and the planner have toy text alone, by a call of their own with "
-    "`--games gym:FrozenLake-v1 gym:FrozenLake8x8-v1 gym:CliffWalking-v1 gym:Taxi-v4`. Targets over "
-    "three moves carry a rare reward back: n-step DQN finds the way through SimpleCrossing in all "
-    "five runs, the other networks in five of fifteen, and it alone carries passengers in Taxi, "
-    "where the others learn to lose no points. Eleven trials for PPO and nine for DQN found nothing "
-    "better than their first sets, made by hand; QR-DQN and n-step DQN have those of DQN, and the "
-    "tables were searched in toy text.",
+    "`--games gym:FrozenLake-v1 gym:FrozenLake8x8-v1 gym:CliffWalking-v1 gym:Taxi-v4`. Targets "
+    "over three moves carry a rare reward back: n-step DQN finds the way through SimpleCrossing in "
+    "all five runs, the other networks in five of fifteen, and it alone carries passengers in "
+    "Taxi, where the others learn to lose no points. Eleven trials for PPO and nine for DQN found "
+    "nothing better than their first sets, made by hand; QR-DQN and n-step DQN have those of DQN, "
+    "and the tables were searched in toy text.",
     "exactdice-selfplay-1m": "The folder has every run with its curve, but not the models, from "
     "which the cross table was made.",
 }
