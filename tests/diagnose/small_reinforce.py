@@ -1,6 +1,6 @@
 """A REINFORCE of the tests with a baseline, as users write it: nothing in it knows of this project.
 
-python small_reinforce.py --env CartPole-v1 --moves 600
+python small_reinforce.py --env CartPole-v1 --moves 300
 """
 
 # ruff: noqa: T201  a script, as users write it
@@ -14,7 +14,7 @@ from torch.distributions import Categorical
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--env", default="CartPole-v1")
-parser.add_argument("--moves", type=int, default=600)
+parser.add_argument("--moves", type=int, default=300)
 args = parser.parse_args()
 GAMMA = 0.97
 
