@@ -339,7 +339,7 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
         )
     elif batch.clips and turned is not None and choices == ["Minimum" if turned else "Maximum"]:
         mistake = "maximum-for-minimum: take the smaller one of the two objectives"
-    if not batch.clips and not choices:
+    if not batch.clips:
         report.notes.append("the ratio is not clipped, as that of PPO is")
     wrong = np.array([mistake is not None])
     report.add("form", wrong, "the ratio of PPO", [Mistake(mistake or "")])
