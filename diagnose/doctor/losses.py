@@ -103,9 +103,9 @@ class Batch:
 
     @cached_property
     def slopes(self) -> th.Tensor | None:
-        """What logarithms of probabilities are multiplied by in minus the mean of a loss, (row,).
+        """The factors of log-probabilities in a loss that is minus the mean of products, (row,).
 
-        It is None if the loss does not depend on them.
+        They are None if the loss does not depend on log-probabilities.
         """
         logs = [draw.log_probs for draw in self.draws]
         found = self.graph.slopes(logs) if logs else []

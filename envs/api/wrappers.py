@@ -134,7 +134,8 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
         raise TypeError(f"env must be an exactdice environment or have P, got {inner}{advice}")
     limit = min((each._max_episode_steps for each in layers if _cuts(each, inner.task)), default=0)
     if limit and not shown and isinstance(inner, GameEnv):
-        return _within(inner, limit)
+        others = [layer for layer in layers if not _cuts(layer, inner.task)]
+        return _within(inner, limit, others, check)
     for layer in layers:
         check(layer, inner.task)
     if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask
@@ -145,8 +146,16 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
     return inner.task, _sight(inner, shown, env.observation_space)
 
 
-def _within(inner: GameEnv, limit: int) -> tuple[Task, Sight]:
+def _within(
+    inner: GameEnv, limit: int, others: list[Any], check: Callable[[Any, Task], None]
+) -> tuple[Task, Sight]:
     """Return the task of a game that is cut after so many moves of the agent."""
+    for layer in others:
+        check(layer, inner.task)
+    if inner._engine.reward != "outcome":  # the sums of others are no outcomes of cut games
+        raise InputError(
+            f"reward must be 'outcome' where TimeLimit cuts games, got {inner._engine.reward!r}"
+        )
     try:
         task = from_P(inner, horizon=limit)
     except InputError as error:

@@ -149,6 +149,7 @@ def test_harmless_wrappers_change_nothing():
         ),
         (lambda env: wrappers.TransformAction(env, int, env.action_space), "TransformAction"),
         (lambda env: wrappers.ClipReward(env, 0, 0.5), "ClipReward"),
+        (lambda env: wrappers.ClipReward(wrappers.TimeLimit(env, 3), 0, 0.5), "ClipReward"),
         (wrappers.NormalizeReward, "NormalizeReward"),
         (lambda env: wrappers.DelayObservation(env, 1), "DelayObservation"),
         (lambda env: wrappers.FrameStackObservation(env, 2), "FrameStackObservation"),
@@ -203,6 +204,11 @@ def test_a_limit_of_moves_is_part_of_the_game(limit, game):
     assert exactdice.score(policy, env).value == pytest.approx(found.value)
     assert all(each in env.observation_space for each in shown)
     assert exactdice.score(exactdice.solve(env).policy, env).value == pytest.approx(found.optimum)
+
+
+def test_a_limit_of_moves_needs_rewards_that_are_outcomes():
+    with pytest.raises(InputError, match="reward must be 'outcome' where TimeLimit cuts"):
+        exactdice.solve(wrappers.TimeLimit(make(reward="regret"), 3))
 
 
 def test_a_large_game_within_a_limit_is_refused():
