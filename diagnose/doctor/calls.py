@@ -148,6 +148,8 @@ class Calls:
 
     def move(self) -> None:
         """Forget the calls before a move, but for those with a gradient."""
+        if self.away and not (self.seen or self.fed):
+            return
         kept = self.kept or Calls(self.before, self.stepped)
         if len(kept.seen) < KEPT and all(each.rows.dim() <= 2 for each in self.fed):
             kept.seen += [each for each in self.seen if each.output.requires_grad]

@@ -165,18 +165,27 @@ class Examination:
             self._decide()
             if id(trace) not in self.stories:
                 self.stories[id(trace)] = Story(trace)
-            story = self.stories[id(trace)]
             self.habits.drops |= self.calls.drops
-            story.hear(None if self.calls.away else self.calls)
+            if not self.calls.away:
+                self.stories[id(trace)].listen(self.calls)
             if self.world is None and trace is self.tap.trace:
-                size = len(trace.rows[-1].used) * story.actions
-                rows = [call for call in self.calls.seen if call.output.numel() == size]
-                actor = rows[-1].module if rows else None
-                critic = self._rollout.critic if self._rollout else None
-                values = self.calls.modules.get(critic or 0)
-                self._learned.follow(trace, actor, values, self.habits.steps > 0)
+                self._follow(trace)
+            if trace.full:  # no later gradient is examined
+                self.calls.look(away=True)
         self.calls.move()
         self.habits.steps = 0
+
+    def _follow(self, trace: Trace) -> None:
+        """Keep the agent as it is now, if it is time."""
+        updated = self.habits.steps > 0
+        if not self._learned.due(trace.moves, updated):
+            return
+        size = len(trace.rows[-1].used) * self.stories[id(trace)].actions
+        rows = [call for call in self.calls.seen if call.output.numel() == size]
+        actor = rows[-1].module if rows else None
+        critic = self._rollout.critic if self._rollout else None
+        values = self.calls.modules.get(critic or 0)
+        self._learned.follow(trace, actor, values, updated)
 
     def _decide(self) -> None:
         """Decide at the first move after some gradients whether the next ones are examined."""
@@ -208,9 +217,10 @@ class Examination:
 
     def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> Container[Any]:
         self.diagnosis.gradients += 1
-        self.calls.look(away=False)  # the first move of the next rows is decided upon after it
         story = self.story
-        if story is None or not self._wanted(len(story.trace.rows)):
+        full = story is not None and story.trace.full
+        self.calls.look(away=full)  # the first move of the next rows is decided upon after it
+        if story is None or full or not self._wanted(len(story.trace.rows)):
             self.habits.unseen()
             if self._rollout is not None and self._rollout.section.end == self._end:
                 self._rollout.whole = False
@@ -244,7 +254,7 @@ class Examination:
         if story.trace.apart:
             self.diagnosis.unchecked["observations"] = "lanes of the vector are stepped apart"
             return
-        if batch is None or self.calls.recurrent or len(story.said) != len(story.trace.rows):
+        if batch is None or self.calls.recurrent:
             return
         self.network = batch.network or self.network
         for call in self.calls.seen:

@@ -23,7 +23,7 @@ from ...baselines import Task, evaluate
 from ...core import FloatArray, InputError, IntArray
 from ...envs import from_P
 from .calls import Numbers
-from .rows import Said, Story
+from .rows import Heard, Story
 
 #: The next state of a move that ends the game in its own state.
 STAYS = -1
@@ -278,13 +278,13 @@ def readings(
     if world.shown is None or network is None:
         return
     keys, count = story.raw(world.shown), len(world.probe.law)
-    parts = np.array_split(np.arange(len(story.said)), PARTS)
+    parts = np.array_split(np.arange(len(story.trace.rows)), PARTS)
 
-    def best(said: Said) -> Numbers | None:
+    def best(said: Heard) -> Numbers | None:
         outputs = said.outputs.get(network)
         return None if outputs is None else outputs.max(axis=1, keepdims=True)
 
-    def law(said: Said) -> Numbers | None:
+    def law(said: Heard) -> Numbers | None:
         outputs = said.outputs.get(network)
         if said.logits is not None:
             return np.exp(said.logits)
@@ -325,14 +325,16 @@ def _verdict(curve: FloatArray, exact: float) -> str:
 
 
 def _means(
-    story: Story, part: IntArray, keys: list[bytes], of: Callable[[Said], Numbers | None]
+    story: Story, part: IntArray, keys: list[bytes], of: Callable[[Heard], Numbers | None]
 ) -> FloatArray:
     """Return the means of numbers in each state over a part of the rows, (state, number)."""
     sums, counts = np.zeros((len(keys), 1)), np.zeros((len(keys), 1))
+    lanes = len(story.trace.rows[0].used)
     for row in part.tolist():
-        numbers = of(story.said[row])
+        numbers = of(story.heard[row]) if row in story.heard else None
         if numbers is not None:
-            for key, own in zip(story.said[row].keys, numbers, strict=True):
+            seen = story.seen[row * lanes : (row + 1) * lanes]
+            for key, own in zip(seen, numbers, strict=True):
                 if key in keys:
                     sums = sums + np.eye(len(keys))[:, [keys.index(key)]] * own
                     counts[keys.index(key)] += 1

@@ -82,17 +82,18 @@ class Sample:
         rows, later = story.trace.rows, self.later
         if story.several or later is None or not wrong.any():
             return False
+        seen, after, lanes = story.seen, story.after, len(rows[0].used)
 
         def leads(row: int) -> bool:
             made = self.keys[row], int(self.actions[row])
-            for time, said in enumerate(story.said):
-                for lane, key in enumerate(said.keys):
-                    if (key, int(rows[time].actions[lane, 0])) == made:
-                        for step in range(time, min(time + STEPS, len(rows))):
-                            if story.said[step].after[lane] == later[row]:
-                                return True
-                            if rows[step].terminated[lane] or rows[step].truncated[lane]:
-                                break
+            for place, key in enumerate(seen):
+                time, lane = divmod(place, lanes)
+                if (key, int(rows[time].actions[lane, 0])) == made:
+                    for step in range(time, min(time + STEPS, len(rows))):
+                        if after[step * lanes + lane] == later[row]:
+                            return True
+                        if rows[step].terminated[lane] or rows[step].truncated[lane]:
+                            break
             return False
 
         return all(leads(row) for row in np.flatnonzero(wrong).tolist())
@@ -228,7 +229,10 @@ class Sample:
 def _pairs(story: Story) -> Iterator[tuple[bytes, int, bytes | None, Row, int]]:
     """Yield each move, by key, action and key after it, None if a game ends; and the row before."""
     rows = story.trace.rows
-    for said, before, row in zip(story.said[1:], rows[:-1], rows[1:], strict=True):
-        for lane, (key, after) in enumerate(zip(said.keys, said.after, strict=True)):
-            then = None if row.terminated[lane] else after
-            yield key, int(row.actions[lane, 0]), then, before, lane
+    lanes = len(rows[0].used)
+    moves = zip(story.seen[lanes:], story.after[lanes:], strict=True)
+    for place, (key, after) in enumerate(moves):
+        time, lane = divmod(place, lanes)
+        row = rows[time + 1]
+        then = None if row.terminated[lane] else after
+        yield key, int(row.actions[lane, 0]), then, rows[time], lane

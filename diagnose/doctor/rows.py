@@ -1,6 +1,6 @@
 """The rows of a trace: what the program's networks said of them, and where a batch has them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,6 +14,9 @@ from .calls import Calls, Numbers, numbers_of
 from .program import frames
 from .tap import Trace
 
+#: Rows that are read together.
+TOGETHER = 1000
+
 
 def keys_of(rows: Numbers) -> list[bytes]:
     """Return a key for each row, by which equal rows are found."""
@@ -21,15 +24,13 @@ def keys_of(rows: Numbers) -> list[bytes]:
     return [row.tobytes() for row in flat + 0.0]  # without negative zeros
 
 
-@dataclass
-class Said:
-    """What networks have said before a row, arrays of shape (lane, ...)."""
+class Heard(NamedTuple):
+    """What networks were given and have said before a row."""
 
-    keys: list[bytes]  # of the observations
-    outputs: dict[int, Numbers]  # by the number of a module, of one number or one an action
-    logits: Numbers | None = None  # of the law from which actions were drawn, (lane, action)
-    entered: list[bytes] = field(default_factory=list)  # keys of what networks were given
-    after: list[bytes] = field(default_factory=list)  # keys of the observations after the moves
+    entered: list[bytes] | None  # keys of what they were given, by lane; None if not called
+    #: By the number of a module, of one number or one an action, (lane, number).
+    outputs: dict[int, Numbers]
+    logits: Numbers | None  # of the law from which actions were drawn, (lane, action)
 
 
 class Move(NamedTuple):
@@ -51,16 +52,18 @@ class Story:
     """
 
     trace: Trace
-    said: list[Said] = field(default_factory=list)
-    #: The different moves, by key of the observation and action.
-    moves: dict[bytes, dict[int, dict[Move, None]]] = field(default_factory=dict)
-    masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
-    illegal: bool = False  # whether the program has taken an illegal action
+    heard: dict[int, Heard] = field(default_factory=dict)  # by row, where they were listened to
     changed: bool = False  # whether networks are given other numbers than the program is shown
     unasked: bool = False  # whether a move was made without a call of a network
     several: bool = False  # whether later observations of a batch are those of several moves
+    masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
+    _illegal: bool = False
+    _seen: list[bytes] = field(default_factory=list)
+    _after: list[bytes] = field(default_factory=list)
+    _moves: dict[bytes, dict[int, dict[Move, None]]] = field(default_factory=dict)
+    _read, _made = 0, 0  # numbers of rows that are among the keys, and among the moves
     _last: tuple[Numbers | None, list[bytes]] = (None, [])  # observations shown last, and keys
-    _known: set[bytes] = field(default_factory=set)  # keys of observations
+    _known: dict[bytes, bytes] = field(default_factory=dict)  # keys of observations, each once
     _shown: dict[bytes, bytes] = field(default_factory=dict)  # by the key of what was entered
 
     def __post_init__(self) -> None:
@@ -74,53 +77,100 @@ class Story:
         if isinstance(seen, gym.spaces.Discrete | gym.spaces.MultiDiscrete):
             self.counts = tuple(np.ravel(getattr(seen, "nvec", getattr(seen, "n", ()))).tolist())
 
+    @property
+    def seen(self) -> list[bytes]:
+        """Keys of the observations before all moves, row by row, lane by lane."""
+        self._keep_rows()
+        return self._seen
+
+    @property
+    def after(self) -> list[bytes]:
+        """Keys of the observations after all moves, of the same game, as ``seen``."""
+        self._keep_rows()
+        return self._after
+
+    @property
+    def moves(self) -> dict[bytes, dict[int, dict[Move, None]]]:
+        """The different moves, by key of the observation and action."""
+        self._keep_moves()
+        return self._moves
+
+    @property
+    def illegal(self) -> bool:
+        """Whether the program has taken an illegal action."""
+        if any(row.masks is not None for row in self.trace.rows):
+            self._keep_moves()
+        return self._illegal
+
     def made(self, key: bytes, action: int) -> Iterable[Move]:
         """Return the different moves that were made by an action at an observation."""
         return self.moves.get(key, {}).get(action, ())
 
-    def hear(self, calls: Calls | None) -> None:
-        """Note what was said before the newest row; None if it was not listened to."""
+    def listen(self, calls: Calls) -> None:
+        """Note what networks were given and have said before the newest row."""
         row = self.trace.rows[-1]
-        keys = self._last[1] if row.seen is self._last[0] else self.raw(row.seen)
-        shown = self.raw(row.shown)
-        after = shown if row.after is row.shown else self.raw(row.after)
-        self._last = row.shown, shown
-        for each, own in ((row.seen, keys), (row.after, after), (row.shown, shown)):
-            self._known.update(own)
-            if self.counts:  # a program may enter the numbers, in place of rows of zeros and ones
-                self._shown.update(zip(keys_of(each), own, strict=True))
-        said = Said(keys, {}, after=after)
-        self.said.append(said)
-        if calls is None:
-            self.unasked = True
-        else:
-            self._listen(calls, said)
-        masks = () if row.masks is None else row.masks
-        for key, mask in zip(shown[: len(masks)], masks, strict=True):
-            self.masks[key] = mask
-        answers = row.rewards, row.terminated, row.truncated, row.used
-        columns = (each.tolist() for each in answers)
-        for key, action, *answer in zip(
-            keys, row.actions[:, 0].astype(int).tolist(), after, *columns, strict=True
-        ):
-            self.illegal |= key in self.masks and not self.masks[key][action]
-            self.moves.setdefault(key, {}).setdefault(action, {})[Move(*answer)] = None
-
-    def _listen(self, calls: Calls, said: Said) -> None:
-        """Note what networks were given and what they have said."""
-        keys, lanes = said.keys, len(said.keys)
+        lanes = len(row.used)
         entered = calls.entered(lanes)
+        outputs = {
+            id(module): numbers_of(output).reshape(lanes, -1)
+            for module, output, *_ in calls.seen
+            if output.numel() in (lanes, lanes * self.actions)
+        }
+        drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
+        logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions) if drawn else None
+        keys = None if entered is None else keys_of(numbers_of(entered))
+        self.heard[len(self.trace.rows) - 1] = Heard(keys, outputs, logits)
+
+    def _keep_rows(self) -> None:
+        """Read the rows since the last time: many rows at once take a tenth of the time."""
+        rows = self.trace.rows
+        while self._read < len(rows):
+            part = rows[self._read : self._read + TOGETHER]
+            together = np.concatenate([row.shown for row in part])
+            keys, numbers = self.raw(together), keys_of(together) if self.counts else ()
+            for row, begin in zip(part, range(0, len(keys), len(part[0].used)), strict=True):
+                own = slice(begin, begin + len(row.used))
+                shown = self._keep(keys[own], numbers[own])
+                seen, after = self._last[1], shown
+                if row.seen is not self._last[0]:
+                    seen = self._keep(self.raw(row.seen), keys_of(row.seen))
+                if row.after is not row.shown:
+                    after = self._keep(self.raw(row.after), keys_of(row.after))
+                self._last = row.shown, shown
+                self._seen += seen
+                self._after += after
+                self._compare(self.heard.get(self._read), seen)
+                masks = () if row.masks is None else row.masks
+                self.masks.update(zip(shown, masks, strict=False))
+                self._read += 1
+
+    def _keep(self, keys: list[bytes], numbers: Sequence[bytes]) -> list[bytes]:
+        """Keep the keys of observations, and of the numbers that a program may enter for them."""
+        own = [self._known.setdefault(key, key) for key in keys]
+        if self.counts:  # in place of rows of zeros and ones
+            self._shown.update(zip(numbers, own, strict=True))
+        return own
+
+    def _compare(self, heard: Heard | None, seen: list[bytes]) -> None:
+        """Compare what networks were given with the observations that were shown."""
+        entered = None if heard is None else heard.entered
         self.unasked |= entered is None
-        said.entered = keys if entered is None else keys_of(numbers_of(entered))
-        for key, own in zip(said.entered, keys, strict=False):
+        for key, own in zip(entered or (), seen, strict=False):
             if key not in self._known and key not in self._shown:  # nor of another row, asked since
                 self._shown[key], self.changed = own, True
-        for module, output, *_ in calls.seen:
-            if output.numel() in (lanes, lanes * self.actions):
-                said.outputs[id(module)] = numbers_of(output).reshape(lanes, -1)
-        drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
-        if drawn:
-            said.logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions)
+
+    def _keep_moves(self) -> None:
+        """Read the moves since the last time."""
+        seen, after = self.seen, self.after
+        for row in self.trace.rows[self._made :]:
+            own = slice(self._made * len(row.used), (self._made + 1) * len(row.used))
+            columns = row.actions[:, 0].astype(int), row.rewards, row.terminated, row.truncated
+            answers = (each.tolist() for each in (*columns, row.used))
+            for key, then, action, *answer in zip(seen[own], after[own], *answers, strict=True):
+                self._illegal |= key in self.masks and not self.masks[key][action]
+                moves = self._moves.setdefault(key, {}).setdefault(action, {})
+                moves[Move(then, *answer)] = None
+            self._made += 1
 
     def raw(self, seen: Numbers) -> list[bytes]:
         """Return the keys of observations as the program sees them."""
@@ -146,7 +196,7 @@ class Section:
     @cached_property
     def keys(self) -> list[bytes]:
         """Keys of the observations, time by time, lane by lane."""
-        return [key for said in self.story.said[self.begin : self.end] for key in said.keys]
+        return self.story.seen[self.begin * self.lanes : self.end * self.lanes]
 
     @cached_property
     def places(self) -> dict[bytes, list[int]]:
@@ -171,20 +221,23 @@ class Section:
         rows = self.story.trace.rows[self.begin : self.end]
         return np.stack([getattr(row, name) for row in rows])
 
+    @property
+    def heard(self) -> list[Heard | None]:
+        """What networks have said before each row; None where they were not listened to."""
+        return [self.story.heard.get(row) for row in range(self.begin, self.end)]
+
     def outputs(self, module: int) -> FloatArray | None:
         """Return what a module has said of each row, (time, lane); None if it was not asked."""
-        said = [each.outputs.get(module) for each in self.story.said[self.begin : self.end]]
-        if any(each is None or each.shape[1] != 1 for each in said):
-            return None
-        return np.stack([each[:, 0] for each in said if each is not None]).astype(np.float64)
+        said = [each.outputs.get(module) for each in self.heard if each]
+        own = [each[:, 0] for each in said if each is not None and each.shape[1] == 1]
+        whole = len(own) == self.end - self.begin
+        return np.stack(own).astype(np.float64) if whole else None
 
     @cached_property
     def logits(self) -> FloatArray | None:
         """The laws from which actions were drawn, (time, lane, action), as logarithms."""
-        said = [each.logits for each in self.story.said[self.begin : self.end]]
-        if any(each is None for each in said):
-            return None
-        return np.stack([each for each in said if each is not None]).astype(np.float64)
+        said = [each.logits for each in self.heard if each and each.logits is not None]
+        return np.stack(said).astype(np.float64) if len(said) == self.end - self.begin else None
 
     def first(self, keys: list[bytes]) -> IntArray:
         """Return the number of a row with each key, -1 if there is none."""
@@ -196,8 +249,12 @@ class Section:
         Where they were given others, it is that of a row with the observation: a program may change
         its observations in another way from one row to the next.
         """
-        given = [key for said in self.story.said[self.begin : self.end] for key in said.entered]
-        first = dict(zip(reversed(given), reversed(range(len(given))), strict=True))
+        first: dict[bytes, int] = {}
+        for time, heard in enumerate(self.heard):
+            own = slice(time * self.lanes, (time + 1) * self.lanes)
+            given = (heard and heard.entered) or self.keys[own]
+            for place, key in enumerate(given, own.start):
+                first.setdefault(key, place)
         found = np.array([first.get(key, -1) for key in keys_of(numbers_of(entered))])
         return np.where(found < 0, self.first(self.story.keys(entered)), found)
 

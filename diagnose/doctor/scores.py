@@ -53,6 +53,10 @@ class Learned:
         self._early: list[th.nn.Module] = []  # actors before the first update, and after the first
         self._model: Any = None  # of stable-baselines3
 
+    def due(self, moves: int, updated: bool) -> bool:
+        """Whether it is time to copy the networks, or the actor after one of the first updates."""
+        return moves >= self._next or (len(self._early) <= UPDATES and (updated or not self._early))
+
     def follow(self, trace: Trace, actor: th.nn.Module | None, values: Any, updated: bool) -> None:
         """Copy the networks if it is time, and the actor after each of the first updates."""
         if actor is not None and len(self._early) <= UPDATES and (updated or not self._early):

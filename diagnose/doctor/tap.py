@@ -67,6 +67,18 @@ class Trace:
     _over: BoolArray | None = None  # whether the game of a lane has ended with the last row
     _actions: Any = None
 
+    def __post_init__(self) -> None:
+        self._single = isinstance(self.env, gym.Env)
+        # A vector may reset an ended game in the next step, which ignores the action.
+        mode = getattr(self.env, "metadata", {}).get("autoreset_mode")
+        next_step = mode == gym.vector.AutoresetMode.NEXT_STEP
+        self._resets_next = isinstance(self.env, gym.vector.VectorEnv) and next_step
+
+    @property
+    def full(self) -> bool:
+        """Whether no more rows are kept."""
+        return bool(self.rows) and len(self.rows) * len(self.rows[0].used) >= ROWS
+
     def reset(self, result: Any, lanes: Any = None) -> None:
         """Note the beginning of games, of some lanes or of all."""
         shown = _array(result[0] if isinstance(result, tuple) else result)
@@ -77,7 +89,7 @@ class Trace:
             return
         self._seen, self._over = None, None
         if shown is not None:
-            self._seen = shown[None] if isinstance(self.env, gym.Env) else shown
+            self._seen = shown[None] if self._single else shown
 
     def asked(self, actions: Any) -> None:
         """Note the actions of a vector of stable-baselines3, which answers in a second call."""
@@ -91,7 +103,7 @@ class Trace:
             return False
         self.moves += int(row.used.sum())
         self._seen, self._over = row.shown, row.terminated | row.truncated
-        if len(self.rows) * len(row.used) >= ROWS:
+        if self.full:
             self.late = True
             return False
         self.rows.append(row)
@@ -101,7 +113,7 @@ class Trace:
         shown, seen = _array(result[0]), self._seen
         if shown is None:
             return None
-        if isinstance(self.env, gym.Env):
+        if self._single:
             shown = shown[None]
         lanes, ended = len(shown), result[2]
         if len(result) == 5:
@@ -129,14 +141,6 @@ class Trace:
         masks = _array(result[0], masks=True) if masks is None else masks
         masks = None if masks is None else np.array(masks, dtype=bool).reshape(lanes, -1)
         return Row(seen, taken, rewards, ended, cut, after, shown, used, masks)
-
-    @property
-    def _resets_next(self) -> bool:
-        """Whether a vector resets an ended game in the next step, which ignores the action."""
-        if not isinstance(self.env, gym.vector.VectorEnv):
-            return False
-        mode = getattr(self.env, "metadata", {}).get("autoreset_mode")
-        return bool(mode == gym.vector.AutoresetMode.NEXT_STEP)
 
 
 def _array(given: Any, *, masks: bool = False) -> Numbers | None:
