@@ -7,6 +7,7 @@ call them.
 
 import contextlib
 import copy
+import time
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -102,6 +103,7 @@ class Calls:
     recurrent: bool = False  # whether a recurrent network was called
     busy: bool = False  # the doctor computes, and its own calls do not count
     away: bool = False  # calls of networks are not seen
+    spent: float = 0.0  # seconds
     _parts: dict[tuple[int, int], "Part"] = field(default_factory=dict)
     _handles: list[Any] = field(default_factory=list)
 
@@ -167,8 +169,10 @@ class Calls:
         tensors = (each for each in parts if isinstance(each, th.Tensor))
         if self.busy or any(map(is_functorch_wrapped_tensor, tensors)):
             return  # the numbers of a tensor inside of vmap cannot be read
+        began = time.perf_counter()
         with contextlib.suppress(Exception):  # the program goes on
             self._take(module, inputs, output, parts)
+        self.spent += time.perf_counter() - began
 
     def _take(self, module: th.nn.Module, inputs: Any, output: Any, parts: tuple[Any, ...]) -> None:
         self.layers |= isinstance(module, LAYERS)

@@ -27,8 +27,8 @@ from .tap import Tap, Trace
 FIRST, GROWTH = 48, 1.25
 #: The first gradients, of which networks are shown one row alone.
 ALONE = 4
-#: Seconds that the doctor may take whatever its budget is.
-GRACE = 0.5
+#: Seconds that the doctor may take whatever its budget is, and those that its start takes.
+GRACE, START = 0.5, 1.0
 #: Seconds that exact scores may take whatever the budget is.
 SCORES = 3.0
 #: Findings that the graph of a loss shows.
@@ -115,7 +115,7 @@ class Examination:
             if trace is not None and trace.rows and not found.gradients:
                 found.unchecked["gradient"] = "the program has computed none by loss.backward()"
             found.seconds = time.perf_counter() - self._begun
-            found.spent += self.tap.spent
+            found.spent += self.tap.spent + self.calls.spent
             found.moves = trace.moves if trace else 0
             if self.tap.failed:
                 found.unchecked["doctor"] = f"it failed itself: {self.tap.failed[0]}"
@@ -193,10 +193,10 @@ class Examination:
         if self._before == made:
             return
         now = time.perf_counter() - self._begun
-        spent = self.diagnosis.spent + self.tap.spent
-        late = self._looked and spent > max(GRACE, self.budget * now)
+        spent = self.diagnosis.spent + self.tap.spent + self.calls.spent
+        late = self._looked and spent > max(GRACE, self.budget * now - START)
         due = made < FIRST or made + 1 >= self._due
-        if due:
+        if due and not late:
             self._due = (made + 1) * GROWTH
         self._before, self._looks = made, due and not late
         self.calls.look(away=not self._looks and self.world is None)

@@ -103,7 +103,7 @@ class Habits:
         self.steps += 1
         for each in own:
             each.owned = each.stepped = True
-            each.pulled |= _pulls(each.tensor)
+            each.pulled = each.pulled or _pulls(each.tensor)
         if self._before is not None:
             pairs = zip(self._before, own, strict=True)
             moved = any(not th.equal(before, each.tensor) for before, each in pairs)

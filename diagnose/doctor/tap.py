@@ -101,7 +101,7 @@ class Trace:
         if row is None:
             self.moves += np.size(result[1]) * self.apart
             return False
-        self.moves += int(row.used.sum())
+        self.moves += int(np.count_nonzero(row.used))
         self._seen, self._over = row.shown, row.terminated | row.truncated
         if self.full:
             self.late = True
@@ -115,27 +115,26 @@ class Trace:
             return None
         if self._single:
             shown = shown[None]
-        lanes, ended = len(shown), result[2]
+        lanes, infos = len(shown), result[-1]
+        ended = np.array(result[2], dtype=bool, ndmin=1)
         if len(result) == 5:
-            cut, infos = np.atleast_1d(result[3]).astype(bool), result[4]
+            cut = np.array(result[3], dtype=bool, ndmin=1)
             after = _final(shown, infos) if isinstance(infos, dict) else shown
         else:  # of stable-baselines3
-            infos = result[3]
             cut = np.array([bool(each.get("TimeLimit.truncated")) for each in infos])
             after = shown.copy()
             for lane, each in enumerate(infos):
                 if "terminal_observation" in each:
                     after[lane] = each["terminal_observation"]
-        ended = np.atleast_1d(ended).astype(bool) & ~cut
-        rewards = np.atleast_1d(np.asarray(result[1], dtype=np.float64))
+        ended &= ~cut
+        rewards = np.array(result[1], dtype=np.float64, ndmin=1)
         self._seen = shown
         self.late |= seen is None
         self.apart |= seen is not None and seen.shape != shown.shape
         if seen is None or self.apart or len(rewards) != lanes:
             return None
-        used = np.ones(lanes, dtype=bool)
-        if self._over is not None and self._resets_next:
-            used = ~self._over
+        resets = self._over is not None and self._resets_next
+        used = ~self._over if resets else np.ones(lanes, dtype=bool)  # type: ignore[operator]
         taken = np.array(actions).reshape(lanes, -1)
         masks = infos.get("action_mask") if isinstance(infos, dict) else None
         masks = _array(result[0], masks=True) if masks is None else masks
@@ -278,7 +277,9 @@ class Tap:
         return result
 
     def _note(self, word: str, env: Any, args: Any, result: Any) -> None:
-        trace = self.traces.setdefault(id(env), Trace(env))  # which keeps the environment alive
+        if id(env) not in self.traces:
+            self.traces[id(env)] = Trace(env)  # which keeps the environment alive
+        trace = self.traces[id(env)]
         if word == "reset":
             whole = isinstance(env, gym.Env | gym.vector.VectorEnv) or hasattr(env, "step_wait")
             trace.reset(result, None if whole or not args else args[0])  # of Tianshou's
