@@ -1,14 +1,14 @@
 """Exact scores of an agent as it learned, in environments whose law is known.
 
-Copies of the networks are made while the program runs, and scored over every state when it has
-ended: networks that map observations to logits or action values, and models of stable-baselines3.
+Copies of parameters are made while the program runs, and scored over every state when it has ended:
+networks that map observations to logits or action values, and models of stable-baselines3.
 """
 
 import copy
 import sys
 import time
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch as th
@@ -44,13 +44,30 @@ class _OneHot(th.nn.Module):
         return found
 
 
+class _State(NamedTuple):
+    """A network as it was at some time."""
+
+    network: th.nn.Module
+    parameters: dict[str, Any]
+
+    @classmethod
+    def of(cls, network: th.nn.Module) -> "_State":
+        """Copy the parameters of a network as they are now."""
+        return cls(network, copy.deepcopy(network.state_dict()))
+
+    def restore(self) -> th.nn.Module:
+        """Return the network, with these parameters."""
+        self.network.load_state_dict(self.parameters)
+        return self.network
+
+
 class Learned:
     """An agent at several times of its training."""
 
     def __init__(self) -> None:
-        self._copies: list[tuple[int, Any, Any]] = []  # moves, actor, critic
+        self._copies: list[tuple[int, _State, _State | None]] = []  # moves, actor, critic
         self._next = 0
-        self._early: list[th.nn.Module] = []  # actors before the first update, and after the first
+        self._early: list[_State] = []  # actors before the first update, and after the first ones
         self._model: Any = None  # of stable-baselines3
 
     def due(self, moves: int, updated: bool) -> bool:
@@ -60,16 +77,17 @@ class Learned:
     def follow(self, trace: Trace, actor: th.nn.Module | None, values: Any, updated: bool) -> None:
         """Copy the networks if it is time, and the actor after each of the first updates."""
         if actor is not None and len(self._early) <= UPDATES and (updated or not self._early):
-            self._early.append(copy.deepcopy(actor))
+            self._early.append(_State.of(actor))
         if trace.moves < self._next:
             return
         self._model = self._model or _model()
         if self._model is not None or actor is not None:
             self._next = max(FIRST, GROWTH * trace.moves)
         if self._model is not None:
-            self._copies.append((trace.moves, copy.deepcopy(self._model.policy.state_dict()), None))
+            self._copies.append((trace.moves, _State.of(self._model.policy), None))
         elif actor is not None:
-            self._copies.append((trace.moves, *copy.deepcopy((actor, values))))
+            critics = None if values is None else _State.of(values)
+            self._copies.append((trace.moves, _State.of(actor), critics))
 
     def end(
         self,
@@ -94,53 +112,67 @@ class Learned:
         if changed and self._model is None:
             found.unchecked["scores"] = "networks are given other numbers than environments show"
             return
-        env, began = _one(trace.env), time.perf_counter()
-        states = int(getattr(env.observation_space, "n", 0))
-        model = self._model
+        env, model = _one(trace.env), self._model
         if model is not None:
-            kept = copy.deepcopy(model.policy.state_dict())
-            self._copies.append((trace.moves, kept, None))
-        for moves, actor, values in reversed(self._copies):  # the last one first
+            self._copies.append((trace.moves, _State.of(model.policy), None))
+        own = [state for _, *states in self._copies for state in states if state is not None]
+        live = [_State.of(network) for network in {id(e.network): e.network for e in own}.values()]
+        try:
+            self._score(found, env, gamma, seconds)
+            complete = model is None and len(found.scores) == len(self._copies)
+            if law and complete and len(self._early) > UPDATES:
+                found.notes += self._direction(env)
+        finally:
+            for state in live:
+                state.restore()
+
+    def _score(self, found: Diagnosis, env: Any, gamma: float | None, seconds: float) -> None:
+        model, began = self._model, time.perf_counter()
+        states = int(getattr(env.observation_space, "n", 0))
+        for moves, before, critics in reversed(self._copies):  # the last one first
             if time.perf_counter() - began > seconds:
                 found.unchecked["scores"] = f"earlier ones take more than {seconds:.0f} seconds"
                 break
             try:
-                if model is not None:
-                    model.policy.load_state_dict(actor)
-                else:
-                    actor, values = (_of_numbers(each, states) for each in (actor, values))
+                actor = _of_numbers(before.restore(), states)
                 scored = score(model or actor, env, deterministic=model is not None)
                 row = {"moves": moves, "value": scored.value, "optimum": scored.optimum}
                 row |= {"normalized": scored.normalized}
-                if values is not None and gamma is not None:
+                if critics is not None and gamma is not None:
+                    values = _of_numbers(critics.restore(), states)
                     row["critic_rmse"] = critic(env, actor, values, gamma).rmse
             except (ValueError, TypeError) as error:
                 found.unchecked["scores"] = str(error)
                 break
             found.scores.insert(0, row)
-        if model is not None:
-            model.policy.load_state_dict(kept)
-        elif law and len(found.scores) == len(self._copies) and len(self._early) > UPDATES:
-            found.notes.append(self._direction(env))
 
-    def _direction(self, env: Any) -> str:
-        """Tell the cosines of the first updates of the actor and the exact policy gradient."""
+    def _direction(self, env: Any) -> list[str]:
+        """Tell the cosines of the first updates of the actor and the exact policy gradient.
+
+        There are none where an update is zero, as of rewards that are all zero.
+        """
         cosines = []
         states = int(getattr(env.observation_space, "n", 0))
-        for before, after in pairwise(_of_numbers(each, states) for each in self._early):
-            pairs = zip(before.named_parameters(), after.parameters(), strict=True)
-            change = {name: new.detach() - old.detach() for (name, old), new in pairs}
-            cosines.append(-gradient(env, before).compare(change).cosine)
+        for before, after in pairwise(self._early):
+            actor = _of_numbers(before.restore(), states)
+            inner = "" if actor is before.network else "network."
+            change = {
+                name: after.parameters[name.removeprefix(inner)] - each.detach()
+                for name, each in actor.named_parameters()
+            }
+            cosines.append(-gradient(env, actor).compare(change).cosine)
+        if not np.isfinite(cosines).all():
+            return []
         mean, error = float(np.mean(cosines)), float(np.std(cosines, ddof=1)) / len(cosines) ** 0.5
         against = mean < -float(stdtrit(len(cosines) - 1, 1 - ALARM)) * error
         way = "against" if against else "along"
         told = f"cosine {mean:.3f}, standard error {error:.3f}"
-        return f"the first updates go {way} the exact policy gradient: {told}"
+        return [f"the first updates go {way} the exact policy gradient: {told}"]
 
 
 def _of_numbers(network: Any, states: int) -> Any:
     """Return a network of the numbers of states, if it takes a row of numbers for each."""
-    layers = network.modules() if network is not None and states else ()
+    layers = network.modules() if states else ()
     first = next((each for each in layers if isinstance(each, th.nn.Linear)), None)
     return _OneHot(network, states) if first and first.in_features == states else network
 

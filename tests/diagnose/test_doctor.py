@@ -3,7 +3,6 @@
 # ruff: noqa: E501  a planted mistake stands in one line
 
 import contextlib
-import copy
 import io
 import json
 import runpy
@@ -20,7 +19,7 @@ from exactdice.diagnose import gradient
 from exactdice.diagnose.doctor import doctor, runs, tap
 from exactdice.diagnose.doctor.habits import Habits
 from exactdice.diagnose.doctor.probes import PROBES, World
-from exactdice.diagnose.doctor.scores import UPDATES, Learned
+from exactdice.diagnose.doctor.scores import UPDATES, Learned, _State
 from exactdice.diagnose.doctor.tap import METHODS
 from torch.distributions import Categorical
 
@@ -421,12 +420,12 @@ def test_the_direction_of_updates_is_told(sign, way):
         Learned(),
     )
     for _ in range(UPDATES + 1):
-        learned._early.append(copy.deepcopy(actor))
+        learned._early.append(_State.of(actor))
         exact = gradient(env, actor).policy
         with torch.no_grad():
             for name, parameter in actor.named_parameters():
                 parameter += sign * exact[name]
-    assert learned._direction(env).startswith(
+    assert learned._direction(env)[0].startswith(
         f"the first updates go {way} the exact policy gradient: cosine {sign:.3f}"
     )
 
