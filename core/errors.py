@@ -41,3 +41,18 @@ def needing(what: str, install: str, kind: type[Exception] | None = None) -> Ite
         if kind is None:
             raise ModuleNotFoundError(words, name=error.name) from error
         raise kind(words) from None
+
+
+@contextmanager
+def answering(wanted: str) -> Iterator[None]:
+    """Make an ``InputError`` of whatever other people's code raises in the block.
+
+    The message is what is ``wanted``, and then that of the error in one line.
+    """
+    try:
+        yield
+    except InputError:  # which is made for people
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{wanted}: {type(error).__name__}: {said}") from error

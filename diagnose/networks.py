@@ -8,6 +8,7 @@ import torch as th
 
 from ..baselines.law.numbers import as_numbers
 from ..core import FloatArray, InputError
+from ..core.errors import answering
 from .records import each_array
 
 #: Parameters by the names of a module's parameters.
@@ -60,14 +61,8 @@ class Network:
         """Return the results of a batch of observations, shape (observation, width)."""
         seen = tensors(observations, self._like)
         shown = next(iter(seen.values())) if isinstance(seen, dict) else seen
-        try:
+        with answering(f"{self.__name__} must take observations of shape {tuple(shown.shape)}"):
             given: Any = self._module(seen)
-        except Exception as error:
-            said = " ".join(str(error).split())[:120]
-            raise InputError(
-                f"{self.__name__} must take observations of shape {tuple(shown.shape)}, got a "
-                f"{type(error).__name__}: {said}"
-            ) from error
         if not isinstance(given, th.Tensor):
             raise InputError(f"{self.__name__} must give a tensor, got a {type(given).__name__}")
         one, shape = self._width is None, (len(shown), *([self._width] if self._width else ()))

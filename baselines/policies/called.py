@@ -24,6 +24,7 @@ import numpy.typing as npt
 from typing_extensions import override
 
 from ...core import Arithmetic, Array, BoolArray, Game, InputError, IntArray, sweeps_of
+from ...core.errors import answering
 from ...core.positions import has_few_states, places_in, states_of
 from ...core.tour import Choices, Grid
 from ..law.numbers import as_numbers
@@ -234,16 +235,11 @@ class CalledPolicy(Policy):
                     self._compare(batch, self._called_again(batch))
 
     def _called_again(self, states: IntArray) -> Evidence:
-        try:
+        with answering(
+            "policy must answer to observations in any batch, in play to one alone, and of "
+            f"{len(states)} {self.name} says"
+        ):
             return self._call(states, again=True)[1]
-        except InputError:
-            raise
-        except Exception as error:  # a function may raise anything
-            said = " ".join(str(error).split())[:200]
-            raise InputError(
-                "policy must answer to observations in any batch, in play to one alone, and of "
-                f"{len(states)} {self.name} says: {type(error).__name__}: {said}"
-            ) from error
 
     def _compare(self, states: IntArray, evidence: Evidence) -> None:
         """Raise an error if the evidence for states of the sample is not what it was."""

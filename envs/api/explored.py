@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from io import BytesIO
+from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
 import gymnasium as gym
@@ -26,6 +27,7 @@ from ...baselines.law.explicit import View
 from ...baselines.law.simple import search
 from ...core import InputError
 from ...core.checks import is_whole, require_count
+from ...core.errors import answering
 from .frames import minigrid
 from .given import made, title_of
 from .search import CLOSE, ConflictError, Rows, Simulator, State, Way
@@ -37,7 +39,7 @@ Key: TypeAlias = Callable[[Any], Hashable]
 Chance: TypeAlias = Callable[[Any, int], Iterable[tuple[float, Callable[[Any], Any]]]]
 #: Generators, and objects that are no part of a state.
 RANDOM = (np.random.Generator, np.random.RandomState, random.Random)
-APART = (gym.Space, gym.envs.registration.EnvSpec)
+APART = (*RANDOM, gym.Space, gym.envs.registration.EnvSpec)
 #: States after which a search ends in which hardly a state was met twice, and moves from the
 #: beginning after which it does if there is no limit.
 MANY, TWICE, DEEP = 5000, 0.01, 1000
@@ -137,85 +139,85 @@ class _Explorer(Simulator):
                 "env must be an environment of Gymnasium with a Discrete action space, got "
                 f"{space or type(env).__name__}"
             )
-        self.env, self.seeds, self.chance = env, seeds, chance
+        self.seeds, self.chance = seeds, chance
         grid = any(base.__module__.startswith("minigrid.") for base in type(env.unwrapped).__mro__)
         self.key = key or (_of_grid if grid else None)
         self.choices, self.least = range(int(space.n)), int(space.start)
-        limits = [e._max_episode_steps for e in layers_of(env) if place_of(type(e)) == LIMIT]
+        with answering(f"env must be one that can be copied, got {env}"):
+            layers = layers_of(copy.deepcopy(env))
+        limits = [each._max_episode_steps for each in layers if place_of(type(each)) == LIMIT]
         self.limit = min([*limits, horizon or np.inf])
+        layers = [each for each in layers if place_of(type(each)) not in {*HARMLESS, LIMIT}]
+        for outer, inner in pairwise(layers):
+            outer.env = inner
+        self.env = layers[0]
         self.kept: Any = copy.deepcopy
         self.unpack: Any = copy.deepcopy
-        try:
-            self.bare = _without_records(copy.deepcopy(env))
-        except Exception as error:
-            raise InputError(
-                f"env must be one that can be copied, got {env}: {type(error).__name__}: {error}"
-            ) from None
         with suppress(Exception):  # of a class without a module, which ``copy`` can copy
-            pickle.loads(packed := pickle.dumps(self.bare))  # noqa: S301  its own
+            pickle.loads(packed := pickle.dumps(self.env))  # noqa: S301  its own
             self.kept, self.unpack, self.size = pickle.dumps, pickle.loads, len(packed)
-        self.hidden = [] if counted else self._counters()  # by layer and name
-        if self.hidden:
-            self.limit = min(self.limit, self._own_limit())
+        self.hidden: list[tuple[int, str]] = []  # counters, by layer and name
+        if not counted:
+            self._hide()
+        # The number of moves before the last one; any number if there is no limit.
+        self.last = int(self.limit if self.limit < np.inf else MOVES) - 1
 
     @override
     def begin(self) -> Iterator[tuple[Fraction, State]]:
         for seed in self.seeds:
-            env = copy.deepcopy(self.bare)
-            yield Fraction(1, len(self.seeds)), self._met(env, *_asked(env.reset, seed=seed))
+            env = copy.deepcopy(self.env)
+            with answering("env must answer reset"):
+                seen, info = env.reset(seed=seed)
+            yield Fraction(1, len(self.seeds)), self._met(env, seen, info)
 
     def _met(self, env: Any, seen: Any, info: Any) -> State:
         mask = info.get("action_mask") if isinstance(info, dict) else None
         return State(self._key(env), (seen, mask), env)
 
     def _key(self, env: Any) -> Hashable:
-        """Return what makes a state."""
-        if self.key is None:
-            # Generators that no attribute of a layer holds are a part of the state.
-            own = {n: each for n, each in _contents(env).items() if not isinstance(each, RANDOM)}
-            return _packed([item for item in own.items() if item[0] not in self.hidden])
-        found = self.key(env.unwrapped)
-        try:
-            hash(found)
-        except TypeError:
-            raise InputError(f"key must be hashable, such as a tuple, got {found!r}") from None
-        return (found,)
+        """Return what makes a state; of its content, bytes that are the same for the same."""
+        if self.key is not None:
+            with answering("key must give what is hashable, such as a tuple"):
+                hash(found := self.key(env.unwrapped))
+            return (found,)
+        own, file = _contents(env), BytesIO()
+        pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+        pickler.fast = True  # objects that are met twice are packed twice
+        with answering("key must be given, as the content of the environment cannot be compared"):
+            pickler.dump([(name, each) for name, each in own.items() if name not in self.hidden])
+        return file.getvalue()
 
     # ---------------------------------------------------------------- counters
 
-    def _counters(self) -> list[tuple[int, str]]:
-        """Find the attributes that are 0 at the beginning and grow by 1 with every move."""
+    def _hide(self) -> None:
+        """Find the counters, which are 0 at the beginning and grow by 1 with every move.
+
+        If there are some, find the number of moves after which the environment cuts a game.
+        """
         found = []
-        for seed in self.seeds[:3]:
-            env, ends = copy.deepcopy(self.bare), [False]
-            _asked(env.reset, seed=seed)
+        for _, met in islice(self.begin(), 3):
+            over = False
             for moves in range(MOVES // 100 + 1):
-                contents = _contents(env).items()
+                contents = _contents(met.copy).items()
                 found.append({n for n, each in contents if type(each) is int and each == moves})
-                if any(ends):
+                if over:
                     break
-                _, _, *ends, _ = _asked(env.step, self.rng.choice(self.choices) + self.least)
-        return sorted(set.intersection(*found))
-
-    def _set(self, env: Any, moves: int) -> None:
-        for depth, name in self.hidden:
-            setattr(layers_of(env)[depth], name, moves)
-
-    def _own_limit(self) -> float:
-        """Find the number of moves after which the environment cuts a game."""
+                _, _, ended, cut, _ = self._step(met.copy, self.rng.choice(self.choices))
+                over = ended or cut
+        self.hidden = sorted(set.intersection(*found))
 
         def cuts(moves: int) -> bool:
             _, met = next(self.begin())
-            self._set(met.copy, moves)
-            return bool(_asked(met.copy.step, self.least)[3])
+            self._count(met.copy, moves)
+            return bool(self._step(met.copy, 0)[3])
 
-        most = next((2**power for power in range(LONGEST) if cuts(2**power)), None)
-        return 1 + bisect_left(range(most), True, key=cuts) if most else np.inf
+        powers = (2**power for power in range(LONGEST) if self.hidden)
+        if (most := next(filter(cuts, powers), None)) is not None:
+            self.limit = min(self.limit, 1 + bisect_left(range(most), True, key=cuts))
 
-    @property
-    def _last(self) -> int:
-        """Number of moves before the last one; any number if there is no limit."""
-        return int(self.limit if self.limit < np.inf else MOVES) - 1
+    def _count(self, env: Any, moves: int) -> None:
+        for depth, name in self.hidden:
+            setattr(layers_of(env)[depth], name, moves)
 
     # ------------------------------------------------------------------- moves
 
@@ -233,13 +235,10 @@ class _Explorer(Simulator):
         if isinstance(state.key, float):
             way = Way(1, state.key, State(state.key, state.shown, None))
             return {action: [way] for action in self.choices}
-        rows: Rows = {}
-        _, mask = state.shown
-        for action in self.choices:
+        rows, (_, mask) = Rows(), state.shown
+        for action in self.choices if mask is None else np.flatnonzero(mask).tolist():
             outcomes: Any = [(1, None)]
-            if mask is not None and not mask[action]:
-                outcomes = []
-            elif self.chance is not None:
+            if self.chance is not None:
                 outcomes = self.chance(self.unpack(state.copy).unwrapped, action + self.least)
             rows[action] = [
                 self._way(state, action, prepare)._replace(chance=chance)
@@ -248,11 +247,11 @@ class _Explorer(Simulator):
         return rows
 
     def _way(self, state: State, action: int, prepare: Any) -> Way:
-        """Make a move after its own number of moves and after others, with other random numbers.
+        """Make a move after its own number of moves, and after others.
 
         What an end pays may be linear in their number: it pays as the last possible move would.
         """
-        last = self._last
+        last = self.last
         places = [state.depth, last if state.number % 2 else self.rng.randint(0, last)]
         ways = [self._answer(state, action, prepare, moves) for moves in places]
         each, way = 0.0, ways[0]
@@ -278,42 +277,44 @@ class _Explorer(Simulator):
         first = next(iter(self.known.values()))
         return way._replace(after=State(each, first.shown, None))
 
-    def _answer(
-        self,
-        state: State,
-        action: int,
-        prepare: Any,  # for an outcome of chance; None without
-        moves: int,  # that counters show
-    ) -> Way:
-        """Make a move in a copy."""
+    def _answer(self, state: State, action: int, prepare: Any, moves: int) -> Way:
+        """Make a move in a copy, whose counters show a number of moves.
+
+        A function may prepare the copy for an outcome of chance.
+        """
         env, name = self.unpack(state.copy), f"action {action} in state {state}"
-        bare, generator = env.unwrapped, getattr(env.unwrapped, "_np_random", None)
-        self._set(env, moves)
-        bare._np_random = generator and np.random.default_rng(moves)
+        self._count(env, moves)
+        generator = env.unwrapped._np_random
         if prepare is not None:
-            prepare(bare)
+            prepare(env.unwrapped)
         before = _drawn(env)
-        answer = _asked(env.step, action + self.least)
+        answer = self._step(env, action)
         if _drawn(env) != before:
             raise InputError(
                 f"env must not draw random numbers in a move, and it does for {name}: give "
                 "chance, which lists the outcomes"
             )
-        bare._np_random = generator
-        if not np.isfinite(answer[1]):
-            raise InputError(f"env must pay finite numbers, got {answer[1]} for {name}")
-        return self._read(env, answer, moves + 1, name)
+        env.unwrapped._np_random = generator
+        return self._read(env, answer, moves, name)
+
+    def _step(self, env: Any, action: int) -> tuple[Any, ...]:
+        with answering("env must answer step"):
+            seen, reward, ended, cut, info = env.step(action + self.least)
+        if not np.isfinite(reward):
+            raise InputError(f"env must pay finite numbers, got {reward} for action {action}")
+        return seen, float(reward), ended, cut, info
 
     def _read(self, env: Any, answer: tuple[Any, ...], moves: int, name: str) -> Way:
-        """Return what the last one of some moves has paid, and the state after it."""
+        """Return what a move after some others has paid, and the state after it."""
         seen, reward, ended, cut, info = answer
         if cut and not ended and self.hidden:  # by the limit, which is no part of states
-            if moves < self.limit:
+            if moves + 1 < self.limit:
                 raise ConflictError(
-                    f"env must end games by its state, and cuts one after {moves} moves for {name}"
+                    f"env must end games by its state, and cuts one after {moves + 1} moves for "
+                    f"{name}"
                 )
             cut = False
-        return Way(1, float(reward), None if ended or cut else self._met(env, seen, info))
+        return Way(1, reward, None if ended or cut else self._met(env, seen, info))
 
     @override
     def compare(self, state: State, met: State) -> None:
@@ -326,13 +327,13 @@ class _Explorer(Simulator):
 
     @override
     def play(self, met: State, action: int) -> Way:
-        answer = _asked(met.copy.step, action + self.least)
-        return self._read(met.copy, answer, met.depth + 1, f"action {action} in a game")
+        answer = self._step(met.copy, action)
+        return self._read(met.copy, answer, met.depth, f"action {action} in a game")
 
     @override
     def paid(self, way: Way, moves: int) -> Way:
         if isinstance(way.key, float):
-            return Way(way.chance, way.reward + way.key * (self._last - moves), None)
+            return Way(way.chance, way.reward + way.key * (self.last - moves), None)
         return way
 
     def task(self) -> Task:
@@ -353,49 +354,26 @@ class _Explorer(Simulator):
         return Task(LawGame(*found.law(self.choices), initial, *terms))
 
 
-def _without_records(env: Any) -> Any:
-    """Take away the wrappers that change nothing, or set a limit, which the search follows."""
-    if not isinstance(env, gym.Wrapper):
-        return env
-    inner = _without_records(env.env)
-    if place_of(type(env)) in {*HARMLESS, LIMIT}:
-        return inner
-    env.env = inner
-    return env
-
-
 def _plain(given: Any) -> Any:
     """Return numbers, and positions of any type as tuples, in Python's types."""
     if isinstance(given, np.generic | np.ndarray) and given.size <= 3:
         given = given.tolist()
     if isinstance(given, list | tuple) and len(given) <= 3:
-        return tuple(each.item() if isinstance(each, np.generic) else each for each in given)
+        return tuple(map(_plain, given))
     return given
 
 
 def _contents(env: Any) -> dict[tuple[int, str], Any]:
-    """Return the attributes of an environment and its wrappers, by number of the layer and name."""
+    """Return the attributes of an environment and its wrappers, by number of the layer and name.
+
+    Generators are among them only if they are parts of an attribute.
+    """
     return {
         (depth, name): _plain(each)
         for depth, layer in enumerate(layers_of(env))
         for name, each in vars(layer).items()
-        if name not in ("env", "_np_random_seed") and not isinstance(each, APART)
+        if name not in ("env", "_np_random", "_np_random_seed") and not isinstance(each, APART)
     }
-
-
-def _packed(contents: Any) -> bytes:
-    """Return contents as bytes, which are the same for the same contents."""
-    file = BytesIO()
-    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
-    pickler.fast = True  # objects that are met twice are packed twice
-    try:
-        pickler.dump(contents)
-    except Exception as error:  # of a cycle, or of an object that cannot be pickled
-        raise InputError(
-            "key must be given, as the content of the environment cannot be compared: "
-            f"{type(error).__name__}: {error}"
-        ) from None
-    return file.getvalue()
 
 
 def _drawn(env: Any) -> Any:
@@ -403,16 +381,6 @@ def _drawn(env: Any) -> Any:
     every = [each for layer in layers_of(env) for each in vars(layer).values()]
     own = pickle.dumps([each for each in every if isinstance(each, RANDOM)])
     return own, random.getstate(), np.random.get_state(legacy=False)["state"]["pos"]  # noqa: NPY002
-
-
-def _asked(method: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call a method of the environment; whatever its code raises becomes an ``InputError``."""
-    try:
-        return method(*args, **options)
-    except Exception as error:
-        raise InputError(
-            f"env must answer {method.__name__}, and it raised {type(error).__name__}: {error}"
-        ) from error
 
 
 def _same(one: Any, other: Any) -> bool:

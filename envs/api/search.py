@@ -9,6 +9,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -52,7 +53,7 @@ class Way(NamedTuple):
         return None if self.after is None else self.after.key
 
 
-#: The outcomes of each action; illegal actions have none.
+#: The outcomes of each legal action.
 Rows: TypeAlias = dict[int, list[Way]]
 
 
@@ -119,7 +120,7 @@ class Simulator(ABC):
                 else:
                     after.copy = None
         state.copy = None
-        return [action for action, ways in state.rows.items() if ways]
+        return [*state.rows]
 
     def outcomes(self, state: State, action: int) -> list[tuple[Any, float, State | None]]:
         """Give chance, payment and next state of each outcome; beyond the limit is no state."""
@@ -137,26 +138,24 @@ class Simulator(ABC):
 
     def replay(self, games: int, most: float) -> None:
         """Compare some games of the simulator itself, of so many moves at most, with the law."""
-        begun: list[State] = []  # each is played once, as games change it
-        for _ in range(games):
-            begun = begun or [met for _, met in self.begin()]
-            met: State | None = begun.pop(self.rng.randrange(len(begun)))
+        begun = chain.from_iterable(iter(self.begin, None))  # again and again, as games change it
+        for _, met in islice(begun, games):
             for moves in range(int(min(self.limit, most))):
-                if met is None:
-                    break
                 if met.key not in self.known:
                     raise ConflictError(
                         "env must begin by its seed, and begins elsewhere with the same one"
                     )
                 state, met.depth = self.known[met.key], moves
                 self.compare(state, met)
-                action = self.rng.choice([each for each, ways in state.rows.items() if ways])
+                action = self.rng.choice([*state.rows])
                 made = self.play(met, action)
                 if not any(same(self.paid(way, moves), made) for way in state.rows[action]):
                     raise ConflictError(
                         f"env must play by the law that was found, and action {action} in state "
                         f"{state} has paid {made.reward} after {moves} moves"
                     )
+                if made.after is None:
+                    break
                 met = made.after
 
 

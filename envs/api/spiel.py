@@ -11,8 +11,8 @@ says within which limit the game is played.
 """
 
 from array import array
-from collections.abc import Callable, Hashable
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -23,12 +23,10 @@ from ...baselines.law.explicit import View
 from ...baselines.law.simple import Found, FoundGame, SimplePresentation, Waits, search
 from ...core import FloatArray, Game, InputError, SizeError, presents
 from ...core.checks import require_count
-from ...core.errors import needing
-from ...core.words import meant, one_line, plural
+from ...core.errors import answering, needing
+from ...core.words import meant, plural
 from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differ
 
-#: A state: the player to move, and what tells states apart.
-Key: TypeAlias = tuple[Hashable, ...]
 #: What tells states apart, from the coarsest on, with the largest number of states.
 POSITION, HISTORY = "text and observation", "history"
 MOVES = "text, observation and number of moves"
@@ -105,7 +103,11 @@ class SpielGame(FoundGame):
         positions, found = _listed(rules, horizon, endless, histories)
         super().__init__(found)
         met = [each.state if isinstance(each, Waits) else each for each in found.states]
-        self.view, self.kind = positions.view(met), positions.kind
+        self.kind = positions.kind
+        if positions.tensor:
+            seen = np.frombuffer(b"".join(each.shown[0] for each in met), np.float32)
+            space = gym.spaces.Box(-np.inf, np.inf, positions.shape, np.float32)
+            self.view = View(space, seen.reshape(-1, *positions.shape))
         self.states = [" / ".join(str(each.key[1]).split("\n")).strip(" /") for each in met]
         self.paths = [[] if isinstance(s, Waits) else s.shown[1:] for s in found.states]
 
@@ -154,8 +156,6 @@ class _Positions(Simulator):
     @override
     def begin(self) -> list[tuple[float, State]]:
         begun = self._settled(self.rules.new_initial_state())
-        if any(state.is_terminal() for _, state in begun):
-            raise InputError(f"game must begin with a move, got {self.rules} that may be over")
         return [(chance, self._met(state, 0)) for chance, state in begun]
 
     def _settled(self, state: Any) -> list[tuple[float, Any]]:
@@ -186,19 +186,13 @@ class _Positions(Simulator):
 
     @override
     def moves(self, state: State) -> Rows:
-        rows: Rows = {}
         most = MOST.get(self.kind, np.inf)
-        if len(self.known) > most and self.said.startswith("games"):  # are too long
-            raise InputError(
-                f"horizon must be given for {self.rules}, or endless=True: it ends after "
-                f"{self.rules.max_game_length():,} moves at most, which str(state) leaves out, and "
-                f"has more than {most:,} states by {self.kind} ({self.said})"
-            )
         if len(self.known) > most:
             raise InputError(
-                f"game must be smaller, as {self.rules} has more than {most:,} states by "
-                f"{self.kind}, and {self.said}"
+                f"game must have at most {most:,} states by {self.kind}, got more in {self.rules}, "
+                f"and {self.said}"
             )
+        rows: Rows = {}
         before = state.copy.returns()
         for action in state.copy.legal_actions():
             ways = rows[action] = []
@@ -232,14 +226,6 @@ class _Positions(Simulator):
     def play(self, met: State, action: int) -> Way:
         return self.rng.choice(self.moves(met)[action])
 
-    def view(self, states: list[State]) -> View | None:
-        """Return what players see in states."""
-        if not self.tensor:
-            return None
-        shown = np.frombuffer(b"".join(state.shown[0] for state in states), np.float32)
-        space = gym.spaces.Box(-np.inf, np.inf, self.shape, np.float32)
-        return View(space, shown.reshape(-1, *self.shape))
-
 
 def _listed(
     rules: Any, horizon: int | None, endless: bool, histories: bool
@@ -256,16 +242,18 @@ def _listed(
     if endless and histories:
         raise InputError("endless must be False with histories=True, as these hold the limit")
     free = horizon is not None or endless
-    kinds = [POSITION, *[MOVES] * (not free), *[HISTORY] * (not endless)]
-    for kind in [HISTORY] if histories else kinds:
-        blind = cut if free and kind == POSITION else np.inf
-        positions = _Positions(rules, kind, horizon, blind, said)
+    coarser = [] if histories else [POSITION] if free else [POSITION, MOVES]
+    for kind in coarser if endless else [*coarser, HISTORY]:
+        positions = _Positions(rules, kind, horizon, cut if free else np.inf, said)
         try:
             found = search(positions, positions.size)
-            most = found.longest() if not free else [*found.states][-1].depth + 2 if endless else 0
-            if kind == POSITION and most > cut:
-                raise ConflictError(f"games come back to a position, or have over {cut:,} moves")
-            positions.replay(GAMES, min(POSITIONS // GAMES, blind - 1))
+            reached = 1 + [*found.states][-1].depth if positions.limit > cut else 0
+            if kind == POSITION and (reached >= cut if free else found.longest() > cut):
+                raise ConflictError(
+                    f"games come back to a position, or have over {cut:,} moves: this limit of "
+                    "OpenSpiel is no part of str(state) (see horizon and endless)"
+                )
+            positions.replay(GAMES, min(POSITIONS // GAMES, positions.blind - 1))
         except ConflictError as error:
             said = str(error)
         else:
@@ -287,31 +275,27 @@ def _loaded(text: str) -> Any:
             f"game must be one of OpenSpiel's {len(known)} (pyspiel.registered_names()), got "
             f"{name!r}{meant(name, known)}"
         )
-    try:
+    with answering("game must be one that OpenSpiel loads"):
         return library.load_game(text)
-    except Exception as error:  # pyspiel has its own
-        raise InputError(
-            f"game must be one that OpenSpiel loads: {one_line(error)[:200]}"
-        ) from None
 
 
 def _require(rules: Any, perfect_information: bool) -> None:
     """Refuse a game of another kind."""
     kind, players = rules.get_type(), rules.num_players()
-    where = f"got {str(rules)[:60]}"
-    if kind.dynamics != kind.Dynamics.SEQUENTIAL:
-        raise InputError(f"game must be one in which players move in turn, {where}")
-    if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
-        raise InputError(f"game must list its outcomes of chance, {where}, which draws them")
-    if players > 2:
-        raise InputError(f"game must have one or two players, {where} with {players}")
-    if players == 2 and kind.utility != kind.Utility.ZERO_SUM:
-        raise InputError(f"game must pay two players what adds up to 0, {where}")
-    if kind.information != kind.Information.PERFECT_INFORMATION and not perfect_information:
-        raise InputError(
-            f"game must have perfect information, {where}; if players see the state, give "
-            "perfect_information=True"
-        )
+    seen = perfect_information or kind.information == kind.Information.PERFECT_INFORMATION
+    for right, wanted in (
+        (kind.dynamics == kind.Dynamics.SEQUENTIAL, "be one in which players move in turn"),
+        (kind.chance_mode != kind.ChanceMode.SAMPLED_STOCHASTIC, "list its outcomes of chance"),
+        (not rules.new_initial_state().is_terminal(), "begin with a move"),
+        (players <= 2, "have one or two players"),
+        (
+            players == 1 or kind.utility == kind.Utility.ZERO_SUM,
+            "pay two players what adds up to 0",
+        ),
+        (seen, "have perfect information (perfect_information=True declares that players see all)"),
+    ):
+        if not right:
+            raise InputError(f"game must {wanted}, got {str(rules)[:60]}")
 
 
 def from_policy(model: Any, game: Game, reading: Reading) -> FloatArray:
@@ -323,22 +307,19 @@ def from_policy(model: Any, game: Game, reading: Reading) -> FloatArray:
         raise InputError(f"policy must be for a game of from_spiel, got {type(model).__name__}")
     if reading.observations is not None:
         raise InputError("observations must be left out, as a policy of OpenSpiel has its own")
-    rules, name = _loaded(game.spiel), type(model).__name__
-    law_in, places = _law_in(model, rules), {a: place for place, a in enumerate(game.choices)}
+    rules, name, choices = _loaded(game.spiel), type(model).__name__, game.choices
+    policy = _as_policy(model, rules)
+    players = getattr(policy, "player_ids", (0, 1))
 
     def law_after(path: list[int]) -> FloatArray:
         state, law = rules.new_initial_state(), np.zeros(game.num_actions)
         for action in path:
             state.apply_action(action)
-        try:
-            for action, chance in law_in(state).items():
-                if chance > 0:
-                    law[places[action]] = chance
-        except Exception as error:  # each policy raises its own
-            said = f"{type(error).__name__}: {one_line(error)[:200]}"
-            raise InputError(
-                f"policy must answer in every state, and {name} raised {said} after {path}"
-            ) from error
+        if state.current_player() in players:
+            with answering(f"policy must answer in every state, and {name} fails after {path}"):
+                for action, chance in dict(policy.action_probabilities(state)).items():
+                    if chance > 0:
+                        law[choices.index(action)] = chance
         return law
 
     rows, legal = [], game.mask(np.arange(game.rows)) * 1.0
@@ -354,25 +335,15 @@ def from_policy(model: Any, game: Game, reading: Reading) -> FloatArray:
     return np.array(rows)
 
 
-def _law_in(model: Any, rules: Any) -> Callable[[Any], dict[int, float]]:
-    """Return the function from a state to the law of a policy or an agent of OpenSpiel."""
+def _as_policy(model: Any, rules: Any) -> Any:
+    """Return a policy of OpenSpiel, or that of an agent, in the states of its player."""
     if hasattr(model, "action_probabilities"):
-        players = getattr(model, "player_ids", (0, 1))
-        return lambda state: (
-            dict(model.action_probabilities(state)) if state.current_player() in players else {}
-        )
-    from open_spiel.python.rl_environment import Environment
+        return model
+    from open_spiel.python.rl_agent_policy import RLAgentPolicy
 
-    env, player = Environment(rules), getattr(model, "player_id", getattr(model, "_player_id", 0))
-
-    def law_in(state: Any) -> dict[int, float]:
-        if state.current_player() != player:
-            return {}
-        env.set_state(state)
-        found = model.step(env.get_time_step(), is_evaluation=True)
-        return dict(enumerate(found.probs)) if len(found.probs) else {found.action: 1.0}
-
-    return law_in
+    player = getattr(model, "player_id", getattr(model, "_player_id", 0))
+    informed = rules.get_type().provides_information_state_tensor
+    return RLAgentPolicy(rules, model, player, use_observation=not informed)
 
 
 def spiel_law(name: str) -> tuple[type[SpielGame], dict[str, Any], Callable[..., Any]]:

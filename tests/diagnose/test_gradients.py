@@ -178,7 +178,7 @@ nn.init.constant_(INFINITE.bias, np.inf)
 WRONG = [
     ((lambda seen: seen,), "^actor must be a torch module, got a function$"),
     ((nn.Linear(3, 7),), r"^actor must give numbers of shape \(\d+, 4\), got \(\d+, 7\)$"),
-    ((nn.Linear(2, 4),), r"^actor must take observations of shape \(\d+, 3\), got a Runtime"),
+    ((nn.Linear(2, 4),), r"^actor must take observations of shape \(\d+, 3\): Runtime"),
     ((nn.Flatten(),), "^actor must have parameters that require a gradient, got none$"),
     ((nn.LSTM(3, 4),), "^actor must give a tensor, got a tuple$"),
     ((Detached(3, 4),), "^actor must give results with a gradient, got a detached tensor$"),

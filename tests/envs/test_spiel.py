@@ -193,11 +193,9 @@ def test_player_1_may_begin(made):
 
 def test_too_many_states_are_refused_with_what_was_left_out(made, monkeypatch):
     monkeypatch.setattr(spiel, "MOST", {spiel.MOVES: 3, spiel.HISTORY: 3})
-    with pytest.raises(InputError, match=r"horizon must be given .* after 6 moves .* come back"):
+    with pytest.raises(InputError, match=r"at most 3 states by text.*over 6 moves.*see horizon"):
         made(Circling)
-    with pytest.raises(
-        InputError, match=r"smaller, .* 3 states by text.* histories \[.*differently"
-    ):
+    with pytest.raises(InputError, match=r"at most 3 states by text.* histories \[.*differently"):
         made(Hidden)
 
 
@@ -335,8 +333,8 @@ def test_functions_see_the_tensor_of_the_player_to_move(library):
 def test_games_of_another_kind_are_refused_by_name():
     for name, options, said in (
         ("matrix_pd", {}, "players move in turn, got matrix_pd"),
-        ("kuhn_poker", {}, "perfect information, got kuhn_poker.* perfect_information=True"),
-        ("dou_dizhu", {}, r"one or two players, got dou_dizhu\(\) with 3"),
+        ("kuhn_poker", {}, "perfect information .*perfect_information=True.* got kuhn_poker"),
+        ("dou_dizhu", {}, "one or two players, got dou_dizhu"),
         ("lewis_signaling", {}, "adds up to 0, got lewis_signaling"),
         ("stones_and_gems", {}, "list its outcomes of chance, got stones_and_gems"),
         ("tictactoe", {}, "got 'tictactoe'; did you mean tic_tac_toe"),
@@ -355,7 +353,7 @@ def test_games_of_another_kind_are_refused_by_name():
 @pytest.mark.usefixtures("library")
 def test_pig_is_played_within_a_limit(monkeypatch):
     monkeypatch.setattr(spiel, "MOST", {spiel.MOVES: 300, spiel.HISTORY: 300})
-    with pytest.raises(InputError, match="horizon must be given for pig.* after 1,000 moves"):
+    with pytest.raises(InputError, match="pig.* over 1,000 moves.*see horizon"):
         from_spiel("pig(winscore=5)")
     values = [
         exactdice.solve(from_spiel("pig(winscore=5)", horizon)).value for horizon in (20, 100, 200)
