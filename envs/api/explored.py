@@ -45,6 +45,8 @@ APART = (*RANDOM, gym.Space, gym.envs.registration.EnvSpec)
 MANY, TWICE, DEEP = 5000, 0.01, 1000
 #: Games, and moves of them, that are compared with the law in the end.
 GAMES, MOVES = 20, 2000
+#: Numbers of moves after which the first state is tried; the n-th one after an n-th of them.
+MORE = 24
 #: Bytes of a copy that is no bytes, about.
 COPY = 20_000
 #: Largest power of 2 as a limit of moves that is looked for.
@@ -253,26 +255,30 @@ class _Explorer(Simulator):
         """
         last = self.last
         places = [state.depth, last if state.number % 2 else self.rng.randint(0, last)]
+        places += self.rng.choices(range(last + 1), k=MORE // (1 + state.number))
         ways = [self._answer(state, action, prepare, moves) for moves in places]
         each, way = 0.0, ways[0]
         if way.after is None and self.hidden and last:
-            places += [0, last // 2, last]
-            ways += [self._answer(state, action, prepare, moves) for moves in places[2:]]
-            each, way = (ways[2].reward - ways[-1].reward) / last, ways[-1]
+            ends = [0, last // 2, last]
+            ways += [self._answer(state, action, prepare, moves) for moves in ends]
+            places += ends
+            each, way = (ways[-3].reward - ways[-1].reward) / last, ways[-1]
         paid = [found.reward for found in ways]
         line = [way.reward + (last - moves) * each for moves in places]
-        alike = all(found.key == way.key for found in ways)
-        if not (alike and np.allclose(line, paid, rtol=0, atol=CLOSE)):
+        alike = np.isclose(line, paid, rtol=0, atol=CLOSE)
+        alike &= [found.key == way.key for found in ways]
+        if not alike.all():
+            wrong = int(np.argmin(alike))
             raise ConflictError(
-                f"env must answer by its state, and action {action} in state {state} leads to "
-                f"different states, or pays {paid}, after {places} moves"
+                f"env must answer by its state, and after {places[wrong]} moves action {action} in "
+                f"state {state} leads to another state, or pays {paid[wrong]}, not {line[wrong]}"
             )
         if abs(each) < CLOSE:
             return way
         if self.limit == np.inf:
             raise InputError(
                 "horizon must be given, as the reward of an end depends on the number of moves "
-                f"before it: {paid} after {places} moves"
+                f"before it: {paid[-3]} after 0 moves, and {paid[-1]} after {last}"
             )
         first = next(iter(self.known.values()))
         return way._replace(after=State(each, first.shown, None))

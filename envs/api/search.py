@@ -52,6 +52,10 @@ class Way(NamedTuple):
         """The key of the next state."""
         return None if self.after is None else self.after.key
 
+    def same(self, other: "Way") -> bool:
+        """Say whether another one leads to the same state and pays the same, but for rounding."""
+        return self.key == other.key and abs(self.reward - other.reward) <= CLOSE
+
 
 #: The outcomes of each legal action.
 Rows: TypeAlias = dict[int, list[Way]]
@@ -149,7 +153,7 @@ class Simulator(ABC):
                 self.compare(state, met)
                 action = self.rng.choice([*state.rows])
                 made = self.play(met, action)
-                if not any(same(self.paid(way, moves), made) for way in state.rows[action]):
+                if not any(self.paid(way, moves).same(made) for way in state.rows[action]):
                     raise ConflictError(
                         f"env must play by the law that was found, and action {action} in state "
                         f"{state} has paid {made.reward} after {moves} moves"
@@ -157,17 +161,3 @@ class Simulator(ABC):
                 if made.after is None:
                     break
                 met = made.after
-
-
-def same(one: Way, other: Way) -> bool:
-    """Say whether outcomes lead to the same state and pay the same, but for rounding."""
-    return one.key == other.key and abs(one.reward - other.reward) <= CLOSE
-
-
-def differ(first: Rows, again: Rows) -> bool:
-    """Say whether actions have other outcomes, or outcomes other chances."""
-    return first.keys() != again.keys() or any(
-        [way.chance for way in ways] != [way.chance for way in again[action]]
-        or not all(map(same, ways, again[action]))
-        for action, ways in first.items()
-    )

@@ -25,7 +25,7 @@ from ...core import FloatArray, Game, InputError, SizeError, presents
 from ...core.checks import require_count
 from ...core.errors import answering, needing
 from ...core.words import meant, plural
-from .search import CLOSE, ConflictError, Rows, Simulator, State, Way, differ
+from .search import CLOSE, ConflictError, Rows, Simulator, State, Way
 
 #: What tells states apart, from the coarsest on, with the largest number of states.
 POSITION, HISTORY = "text and observation", "history"
@@ -72,8 +72,6 @@ def from_spiel(
         InputError: if OpenSpiel is missing, or if the game is of another kind.
         SizeError: if there are too many states.
     """
-    if not isinstance(game, str) and not isinstance(game, _library().Game):
-        raise InputError(f"game must be a name or a pyspiel.Game, got {type(game).__name__}")
     return Task(SpielGame(str(game), horizon, endless, histories, perfect_information))
 
 
@@ -217,7 +215,12 @@ class _Positions(Simulator):
         if first == again or met.depth + 1 >= self.blind:
             return
         state.shown[2:] = [again]
-        if differ(self.rows(state), self.moves(met)):
+        rows, others = self.rows(state), self.moves(met)
+        if rows.keys() != others.keys() or not all(
+            [way.chance for way in ways] == [way.chance for way in others[action]]
+            and all(map(Way.same, ways, others[action]))
+            for action, ways in rows.items()
+        ):
             raise ConflictError(
                 f"histories {first} and {again} have the same {self.kind} and go on differently"
             )
@@ -261,22 +264,17 @@ def _listed(
     raise InputError(f"game must go on by its state, and {rules} does not: {said}")
 
 
-def _library() -> Any:
+def _loaded(text: str) -> Any:
     with needing("from_spiel", "'exactdice[spiel]'", InputError):
         import pyspiel
-    return pyspiel
-
-
-def _loaded(text: str) -> Any:
-    library, name = _library(), text.partition("(")[0].strip()
-    known = library.registered_names()
+    name, known = text.partition("(")[0].strip(), pyspiel.registered_names()
     if name not in known:
         raise InputError(
             f"game must be one of OpenSpiel's {len(known)} (pyspiel.registered_names()), got "
             f"{name!r}{meant(name, known)}"
         )
     with answering("game must be one that OpenSpiel loads"):
-        return library.load_game(text)
+        return pyspiel.load_game(text)
 
 
 def _require(rules: Any, perfect_information: bool) -> None:

@@ -106,6 +106,14 @@ class Falling(Walk):
         return seen, float(self.place == 2), self.moves == 4, False, info
 
 
+class Fourth(Counting):
+    """Each move pays, and the fourth ends the game; so does action 1, which pays nothing."""
+
+    def step(self, action):
+        self.moves += 1
+        return np.array([0]), 1.0 - action, bool(action) or self.moves == 4, False, {}
+
+
 class FromOne(Counting):
     """Its counter begins at 1, so that the limit comes a move earlier."""
 
@@ -115,7 +123,7 @@ class FromOne(Counting):
         return found
 
 
-@pytest.mark.parametrize("kind", [Walk, Counting, Squared, Costs, Door, Falling, FromOne])
+@pytest.mark.parametrize("kind", [Walk, Counting, Squared, Costs, Door, Falling, Fourth, FromOne])
 def test_the_optimum_is_that_of_all_sequences_of_moves(kind):
     depth = 9
     task = explore(kind(), horizon=None if kind.limit or kind is Falling else depth)

@@ -341,7 +341,7 @@ def test_games_of_another_kind_are_refused_by_name():
         ("nim(piles=3)", {}, "that OpenSpiel loads: .*piles"),
         ("cliff_walking", {"horizon": 200}, "horizon must be at most 100"),
         ("tic_tac_toe", {"horizon": 0}, "horizon must be an integer of at least 1"),
-        (3, {}, "a name or a pyspiel.Game, got int"),
+        (3, {}, "one of OpenSpiel's .* got '3'"),
     ):
         with pytest.raises(InputError, match=said) as error:
             from_spiel(name, **options)
