@@ -288,7 +288,7 @@ class _Explorer(Simulator):
 
         A function may prepare the copy for an outcome of chance.
         """
-        env, name = self.unpack(state.copy), f"action {action} in state {state}"
+        env = self.unpack(state.copy)
         self._count(env, moves)
         generator = env.unwrapped._np_random
         if prepare is not None:
@@ -297,11 +297,11 @@ class _Explorer(Simulator):
         answer = self._step(env, action)
         if _drawn(env) != before:
             raise InputError(
-                f"env must not draw random numbers in a move, and it does for {name}: give "
-                "chance, which lists the outcomes"
+                f"env must not draw random numbers in a move, and it does for action {action} in "
+                f"state {state}: give chance, which lists the outcomes"
             )
         env.unwrapped._np_random = generator
-        return self._read(env, answer, moves, name)
+        return self._read(env, answer, moves)
 
     def _step(self, env: Any, action: int) -> tuple[Any, ...]:
         with answering("env must answer step"):
@@ -310,14 +310,13 @@ class _Explorer(Simulator):
             raise InputError(f"env must pay finite numbers, got {reward} for action {action}")
         return seen, float(reward), ended, cut, info
 
-    def _read(self, env: Any, answer: tuple[Any, ...], moves: int, name: str) -> Way:
+    def _read(self, env: Any, answer: tuple[Any, ...], moves: int) -> Way:
         """Return what a move after some others has paid, and the state after it."""
         seen, reward, ended, cut, info = answer
         if cut and not ended and self.hidden:  # by the limit, which is no part of states
             if moves + 1 < self.limit:
                 raise ConflictError(
-                    f"env must end games by its state, and cuts one after {moves + 1} moves for "
-                    f"{name}"
+                    f"env must end games by its state, and cuts one after {moves + 1} moves"
                 )
             cut = False
         return Way(1, reward, None if ended or cut else self._met(env, seen, info))
@@ -333,8 +332,7 @@ class _Explorer(Simulator):
 
     @override
     def play(self, met: State, action: int) -> Way:
-        answer = self._step(met.copy, action)
-        return self._read(met.copy, answer, met.depth, f"action {action} in a game")
+        return self._read(met.copy, self._step(met.copy, action), met.depth)
 
     @override
     def paid(self, way: Way, moves: int) -> Way:
