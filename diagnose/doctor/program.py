@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -24,6 +25,7 @@ ARRAYS = ("returns", "advantages")
 MOST, DEPTH = 24, 2
 
 
+@cache
 def is_of_program(name: str) -> bool:
     """Whether a file belongs to the program, not to a library."""
     return not any(part in name for part in (HERE, "site-packages", "/lib/python", "<"))
@@ -50,8 +52,11 @@ def _numbers() -> Iterator[tuple[str, float]]:
     """Yield the numbers from 0 to 1 among the variables of the running program, with their names.
 
     Attributes of its objects and entries of its dictionaries are among them, and those of these.
+    What has started the program, a notebook or a run of tests, has none of its numbers.
     """
-    for frame in frames():
+    callers = [*frames()]
+    own = [n for n, frame in enumerate(callers) if is_of_program(frame.f_code.co_filename)]
+    for frame in callers[: own[-1] + 1 if own else None]:
         if str(frame.f_globals.get("__name__", "")).startswith("torch"):
             continue
         for name, each in _inside({**frame.f_globals, **frame.f_locals}, DEPTH):
@@ -63,10 +68,10 @@ def _inside(given: Any, depth: int) -> Iterator[tuple[Any, Any]]:
     """Yield the attributes or entries of an object, and of those that are the program's own."""
     own = getattr(given, "__dict__", given)
     if isinstance(own, dict) and not isinstance(given, type | ModuleType):
+        module = sys.modules.get(type(given).__module__)
+        of_program = is_of_program(getattr(module, "__file__", None) or "<")
         for name, each in tuple(own.items()):
             yield name, each
-            module = sys.modules.get(type(given).__module__)
-            of_program = is_of_program(getattr(module, "__file__", None) or "<")
             if depth and (depth == DEPTH or of_program):
                 yield from _inside(each, depth - 1)
 
