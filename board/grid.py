@@ -92,8 +92,7 @@ class BenchmarkConfig:
             one_of("games", game, track.games)
         if self._ladder is None:  # which has the games
             scored = (name for name, game in GAMES.items() if has_few_states(game()))
-            own = tuple(map(track.place, track.games)) if track else tuple(scored)
-            found["games"] = self.games or own
+            found["games"] = self.games or tuple(map(track.place, track.games) if track else scored)
         found["seeds"] = self.seeds or (track.seeds if track else SEEDS)
         name = self._ladder.name if self._ladder else self.track or "benchmark"
         folder = self.folder or Path("runs", name)
