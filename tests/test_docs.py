@@ -165,6 +165,7 @@ def checkout(tmp_path, monkeypatch):
 #: What the longest blocks do: other tests do it in less time.
 TRAINS = "DiagnoseCallback(every", "single, n_steps=256", "DummyVecEnv([lambda"
 TRAINS += "print(audit(envs, step))", "n_steps=512, seed=0", "print(found.verdict)"
+TRAINS += ("check_game(Pig",)
 PYTHON = [
     pytest.param(code, id=f"{page} {n}", marks=[pytest.mark.slow] * any(w in code for w in TRAINS))
     for n, (page, _, code) in enumerate(blocks("python"))

@@ -40,8 +40,8 @@ QUICK = {
 #: Every reward in the first seat; in the last that which takes payoffs and values, and slow ones.
 REWARDED = [
     pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (seat > 0 and reward != "shaped"))
-    for name, game in GAMES.items()
-    for seat in sorted({0, game().num_players - 1})  # the small sizes have every seat
+    for name in GAMES
+    for seat in sorted({0, make_game(name).num_players - 1})  # the small sizes have every seat
     for reward in ("outcome", "regret", "shaped")
 ]
 

@@ -365,7 +365,7 @@ def test_pig_is_played_within_a_limit(monkeypatch):
 @pytest.mark.usefixtures("library")
 def test_pig_without_a_limit_has_the_value_that_iteration_finds():
     """A state is (points, the other's points, points of the turn), to the player who moves."""
-    task, most = from_spiel("pig(winscore=12)", endless=True), 12
+    task, most = from_spiel("pig(winscore=6)", endless=True), 6
     values = dict.fromkeys(
         ((own, other, turn) for own in range(most) for other in range(most)
          for turn in range(most - own + 1)), 0.0)  # fmt: skip
@@ -379,7 +379,7 @@ def test_pig_without_a_limit_has_the_value_that_iteration_finds():
     solution = exactdice.solve(task)
     assert solution.value == pytest.approx(values[0, 0, 0], abs=1e-14)
     assert solution.error_bound < 1e-10
-    limited = from_spiel("pig(winscore=12)", 300)
+    limited = from_spiel("pig(winscore=6)", 200)
     lost = exactdice.exploitability("random", task)
     assert lost == pytest.approx(exactdice.exploitability("random", limited), abs=1e-12)
 
