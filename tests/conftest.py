@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import gc
+import os
 import re
 import shutil
 import signal
@@ -36,6 +37,14 @@ def _folders_of_the_user(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CACHE", "DATA"):
             patch.setenv(f"EXACTDICE_{name}", str(tmp_path_factory.mktemp(name.lower())))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _files_need_not_be_on_the_disk():
+    """No test pulls the plug."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _file: None)
         yield
 
 

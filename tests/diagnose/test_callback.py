@@ -233,7 +233,7 @@ def test_wrong_arguments_are_refused(options, said):
     ],
 )
 def test_no_training_ends_since_it_cannot_be_diagnosed(kind, policy, env, options, said):
-    size = {} if kind is ARS else {"n_steps": 64, "batch_size": 64}
+    size = {} if kind is ARS else {"n_steps": 64, "batch_size": 64, "n_epochs": 1}
     ours = DiagnoseCallback(**options, every=1, budget=1)
     with pytest.warns(StoppedWarning, match=said) as warned:
         model = kind(policy, env, device="cpu", **size).learn(128, callback=ours)
