@@ -156,7 +156,7 @@ WRONG = [
     (of_critic, [np.zeros(3)], r"^values must be of shape \(\d+,\), got \(3,\)$"),
     (of_critic, [lambda seen: seen], r"^values must give .* of shape \(\d+,\), got \(\d+, 3\)$"),
     (of_critic, [lambda seen: np.full(len(seen), np.nan)], "^values must be finite, got nan at "),
-    (of_critic, [nn.Linear(2, 1)], r"^values must take .* of shape \(\d+, 3\), got a Runti"),
+    (of_critic, [nn.Linear(2, 1)], r"^values must take .* of shape \(\d+, 3\): RuntimeErr"),
     (of_critic, [nn.Linear(3, 2)], r"^values must give .* of shape \(\d+,\), got \(\d+, 2\)$"),
     (of_critic, [None], r"^values must be numbers, got nothing \(None\)$"),
     (of_critic, [np.zeros(STATES), 1.5], r"^gamma must be from 0 to 1, got 1\.5"),
