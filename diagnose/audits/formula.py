@@ -75,6 +75,7 @@ def named(
     further: Iterable[Mistake] = (),  # mistakes to be tried last
     axes: int = 1,  # 2 if arrays are of shape (time, lane, ...)
     off: Callable[[Any], Any] | None = None,  # measures how far from them a formula is, in ways
+    single: bool = False,  # whether nothing is fitted, and no pair of edits is tried
 ) -> Iterator[Mistake]:
     """Yield the edit of a formula that reproduces recorded numbers; it names others that do so.
 
@@ -97,10 +98,10 @@ def named(
                 yield Mistake(f"{one.name}+{two.name}: {cure}", {**one.changes, **two.changes})
 
     edits = chain(_negated(formula), variants, _exchanged(formula), _moved(formula, axes))
-    for mistakes in (edits, pairs(), further):
+    for mistakes in (edits, () if single else pairs(), further):
         found = list(reproducing(formula, mistakes, reproduces))
         found.sort(key=lambda mistake: ": " not in mistake.text)  # those with a cure first
-        if mistakes is edits:  # a constant whose sign is wrong is not fitted as well
+        if mistakes is edits and not single:  # a constant whose sign is wrong is not fitted as well
             known = {key for mistake in found for key in mistake.changes}
             fitted = reproducing(formula, _fitted(formula, given, compute), reproduces)
             found += [mistake for mistake in fitted if not mistake.changes.keys() & known]

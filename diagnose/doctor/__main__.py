@@ -15,6 +15,9 @@ from .probes import PARTS, PROBES, World, readings
 from .program import is_of_program
 from .tap import Enough
 
+#: Seconds that the start of the doctor takes beside that of a script.
+START = 1.0
+
 
 def main() -> None:
     """Run a script in this process, and write what was found; ``runs`` gives the words."""
@@ -24,7 +27,8 @@ def main() -> None:
     probe = next((each for each in PROBES if each.name == options.get("probe")), None)
     world = None if probe is None else World(probe)
     budget, declared = options.get("budget", 1.0), options.get("declare")
-    examination = Examination(budget, options.get("moves"), world, declared)
+    started = START if probe is None else 0.0
+    examination = Examination(budget, options.get("moves"), world, declared, started)
     found = examination.diagnosis
     try:
         with examination.watching(), contextlib.suppress(Enough):

@@ -10,6 +10,7 @@ import copy
 import time
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -77,6 +78,16 @@ class Fed(NamedTuple):
     def learned(self) -> bool:
         """Whether the layer's results have a gradient."""
         return self.node is not None
+
+    @property
+    def single(self) -> bool:
+        """Whether the input is one observation, without an axis of rows."""
+        return self.rows.dim() <= self.rows.is_floating_point()
+
+    @property
+    def table(self) -> th.Tensor:
+        """The input with an axis of rows."""
+        return self.rows[None] if self.single else self.rows
 
 
 @dataclass
@@ -203,17 +214,16 @@ class Calls:
         number of its earlier calls. If no call has so many rows, the calls that were kept over
         moves may have them together.
         """
-        fed = [each for each in self.fed if learned in (None, each.learned) and each.rows.dim()]
-        rows = [each for each in fed if each.rows.dim() > 1 or not each.rows.is_floating_point()]
-        found = [each for each in rows if len(each.rows) == count]
-        if count == 1 and not found:  # an observation without an axis of rows
-            found = [each._replace(rows=each.rows[None]) for each in fed if each.rows.dim() == 1]
+        fed = [each for each in self.fed if learned in (None, each.learned)]
+        found = [each for each in fed if not each.single and len(each.rows) == count]
+        if count == 1 and not found:
+            found = [each._replace(rows=each.table) for each in fed if each.single]
         same = [each.rows for each in found if each.layer is found[0].layer]
         if same:
             return same[time if time < len(same) else 0]
         kept = self.kept.fed if self.kept and learned else []
-        own = [each.rows for each in kept if each.layer is kept[0].layer]
-        joined = th.cat([rows.reshape(-1, rows.shape[-1]) for rows in own]) if own else None
+        own = [each.table for each in kept if each.layer is kept[0].layer]
+        joined = th.cat(own) if own else None
         return joined if joined is not None and len(joined) == count else None
 
     def rows_of(self, call: Call) -> th.Tensor | None:
@@ -223,9 +233,16 @@ class Calls:
             if each.layer not in layers:
                 break
             layers.remove(each.layer)  # which belongs to the call before if it comes again
-            found = each.rows
-        single = found is not None and found.dim() == 1 and found.is_floating_point()
-        return found[None] if found is not None and single else found
+            found = each.table
+        return found
+
+    def whole(self, call: Call) -> th.nn.Module:
+        """Return the network of a call, after those that have given its input one after another."""
+        parts = [call]
+        for each in reversed([*takewhile(lambda other: other is not call, self.seen)]):
+            if parts[0].inputs and each.output is parts[0].inputs[0]:
+                parts.insert(0, each)
+        return th.nn.Sequential(*(each.module for each in parts)) if parts[1:] else call.module
 
     def mixes(self, call: Call) -> bool:
         """Whether a copy of a network says something else of the first row of a call alone."""
@@ -261,8 +278,10 @@ class Calls:
             compute(False)
         elif used := self.before(loss, compute):
             kept = Calls(self.before, self.stepped)  # for the next loss, of another network
-            kept.seen = [each for each in self.seen if _is_left(each.output.grad_fn, used)]
-            kept.fed = [each for each in self.fed if _is_left(each.node, used)]
+            seen, fed, draws = map(self.all_of, ("seen", "fed", "draws"))
+            kept.seen = [each for each in seen if _is_left(each.output.grad_fn, used)]
+            kept.fed = [each for each in fed if _is_left(each.node, used)]
+            kept.draws = [each for each in draws if _is_left(each.log_probs.grad_fn, used)]
             self.forget()
             self.kept = kept
         else:

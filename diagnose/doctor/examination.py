@@ -23,12 +23,13 @@ from .rows import Section, Story
 from .scores import Learned
 from .tap import Tap, Trace
 
-#: The first gradients are all examined, later ones when their number has grown by this factor.
-FIRST, GROWTH = 48, 1.25
+#: The first gradients are all examined, later ones when their number has grown by this factor; some
+#: are examined though the budget is spent: in all, and of those after the same moves.
+FIRST, GROWTH, LEAST, ENOUGH = 48, 1.25, 8, 16
 #: The first gradients, of which networks are shown one row alone.
 ALONE = 4
-#: Seconds that the doctor may take whatever its budget is, and those that its start takes.
-GRACE, START = 0.5, 1.0
+#: Seconds that the doctor may take whatever its budget is.
+GRACE = 0.5
 #: Seconds that exact scores may take whatever the budget is.
 SCORES = 3.0
 #: Findings that the graph of a loss shows.
@@ -69,12 +70,14 @@ class Examination:
         stop: number of moves after which the program is stopped; None never stops it.
         world: the probe that answers in place of environments (see ``probes``); None if none does.
         declare: what the user says of the program (see ``program.Declared``).
+        started: seconds that the doctor has taken before.
     """
 
     budget: float = 0.1
     stop: int | None = None
     world: Any = None
     declare: Mapping[str, str] | None = None
+    started: float = 0.0
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
 
     def __post_init__(self) -> None:
@@ -87,7 +90,7 @@ class Examination:
         self._rollout: Rollout | None = None
         self.habits, self._learned, self._blame = Habits(), Learned(), Blame()
         self._due, self._left = 0.0, 0
-        self._looked = False  # whether a gradient was examined: the first ones are, however late
+        self._examined = 0  # number of gradients
         self._looks, self._before = True, 0  # whether the next ones are; number before the last row
         self._begin, self._end = 0, 0  # the rows between the last two updates
 
@@ -182,19 +185,24 @@ class Examination:
             return
         size = len(trace.rows[-1].used) * self.stories[id(trace)].actions
         rows = [call for call in self.calls.seen if call.output.numel() == size]
-        actor = rows[-1].module if rows else None
+        actor = self.calls.whole(rows[-1]) if rows else None
         critic = self._rollout.critic if self._rollout else None
-        values = self.calls.modules.get(critic or 0)
+        said = [call for call in self.calls.seen if id(call.module) == critic]
+        values = self.calls.whole(said[-1]) if said else self.calls.modules.get(critic or 0)
         self._learned.follow(trace, actor, values, updated)
+
+    def _late(self) -> bool:
+        """Whether the budget is spent."""
+        now = time.perf_counter() - self._begun
+        spent = self.diagnosis.spent + self.tap.spent + self.calls.spent
+        return spent > max(GRACE, self.budget * now - self.started)
 
     def _decide(self) -> None:
         """Decide at the first move after some gradients whether the next ones are examined."""
         made = self.diagnosis.gradients
         if self._before == made:
             return
-        now = time.perf_counter() - self._begun
-        spent = self.diagnosis.spent + self.tap.spent + self.calls.spent
-        late = self._looked and spent > max(GRACE, self.budget * now - START)
+        late = self._examined >= LEAST and self._late()
         due = made < FIRST or made + 1 >= self._due
         if due and not late:
             self._due = (made + 1) * GROWTH
@@ -228,6 +236,8 @@ class Examination:
             return ()
         used: Container[Any] = ()
         with self._apart(), self._report() as report:
+            if self._left == FIRST - 1:  # of these rows it is the first
+                self.declared.look()
             graph = LossGraph.of(loss)
             used, parameters = graph.nodes, graph.parameters
             before = [None if each.grad is None else each.grad.clone() for each in parameters]
@@ -243,9 +253,10 @@ class Examination:
         if self._end != end:
             self._begin, self._end, self.rounds = self._end, end, self.rounds + 1
             self._left = FIRST * self._looks
-            self._looked |= self._looks
         self._left -= 1
-        return self._left >= 0
+        wanted = self._left >= (FIRST - ENOUGH if self._late() else 0)
+        self._examined += wanted
+        return wanted
 
     def _examine(self, report: Report, graph: LossGraph, gradient: Gradient, story: Story) -> None:
         batch = Batch.of(graph, self.calls, story.actions)

@@ -19,7 +19,7 @@ from .tap import Trace
 LEAST = 8
 #: Updates of a target network after which its values may be those of the longest probe.
 DEPTH = 4
-#: Gradients in which a target network should have been updated.
+#: Gradients in which a target network should have been updated, and steps that are watched.
 OFTEN = 400
 #: Rows and lanes in which games that begin alike are looked for, and the chance of a false alarm.
 LONGEST, MOST, CHANCE = 5000, 16, 1e-6
@@ -68,6 +68,7 @@ class Habits:
         self._weights: dict[int, _Weight] = {}
         self._targets: dict[int, tuple[Any, list[th.Tensor], int]] = {}  # with updates so far
         self._before: list[th.Tensor] | None = None
+        self._watched = 0  # steps
         self.drops = False  # whether layers that drop inputs were called while the agent played
         self.steps = 0  # since the last move of the environment
         self._pulled: list[_Weight] = []  # with a gradient of the loss before
@@ -97,7 +98,8 @@ class Habits:
             words = "gradients were computed, and are gone when the step is made"
             report.add("gradients", np.array([bool(none)]), words, [_LOST])
             self._pulled.clear()
-            watched = self._most <= LEAST
+            self._watched += 1
+            watched = self._most <= LEAST and self._watched <= OFTEN
             self._before = [each.tensor.detach().clone() for each in own] if watched else None
             return
         self.steps += 1

@@ -6,7 +6,6 @@ nothing need be declared; a gradient that no choice of weights gives is wrong, a
 ``diagnose.audits`` name the mistake.
 """
 
-import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -171,6 +170,8 @@ class Batch:
         logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
         logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
         network, values, same = None, None, list[th.Tensor]()
+        laws = {id(draw.log_probs) for draw in draws}
+        seen = [call for call in seen if id(call.output) not in laws]
         for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
             same = [call.output for call in seen if id(call.module) == module]
             own = [each.reshape(-1) for each in same]
@@ -235,27 +236,20 @@ class Gradient:
             TimeoutError: if none is found in some seconds of processor time.
         """
         end = time.process_time() + seconds
+
+        def reproduces(other: Any) -> bool:
+            if time.process_time() > end:
+                raise TimeoutError
+            weights = self.fitted(other)
+            return weights.fit and next(iter(weights.of.values())) > 0
+
+        given = self.left.given, reproduces, self.left.scaled
         for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
-
-            def reproduces(other: Any, loss: Loss = loss) -> bool:
-                if time.process_time() > end:
-                    raise TimeoutError
-                own = vars(loss)
-                if sum(each is not own[key] for key, each in vars(other).items()) > 1:
-                    raise _PairError
-                weights = self.fitted(other)
-                return weights.fit and next(iter(weights.of.values())) > 0
-
-            with contextlib.suppress(_PairError):
-                found = next(named(loss, self.left.given, reproduces, self.left.scaled), None)
-                clips = getattr(loss, "objective", "min") == "min"  # else it may be any other one
-                if found and found.name in MISTAKES and (clips or "objective" not in found.changes):
-                    return found
+            found = next(named(loss, *given, single=True), None)
+            clips = getattr(loss, "objective", "min") == "min"  # else it may be any other one
+            if found and found.name in MISTAKES and (clips or "objective" not in found.changes):
+                return found
         return None
-
-
-class _PairError(Exception):
-    """All single edits have been tried; pairs of edits have no names here."""
 
 
 def _least(columns: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:

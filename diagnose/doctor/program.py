@@ -95,7 +95,8 @@ class Declared:
             raise InputError(f"declare must name {', '.join(known)}, got {min(wrong)}")
         self.unmet = dict(self._given)  # expressions that the program has not had
         self.found: dict[str, float] = {}  # what explains the numbers of the program
-        self._said: dict[str, list[float]] = {}  # the program may have ended when it is asked again
+        self._numbers: list[tuple[str, float]] = []  # of the program, by name
+        self._said: dict[str, list[float]] = {}  # its discounts, and its lambdas
 
     def array(self, name: str, count: int) -> Any:
         """Return a declared array, (row,); None if none of so many rows is declared."""
@@ -116,19 +117,25 @@ class Declared:
                     return found
         return None
 
+    def look(self) -> None:
+        """Read the numbers of the running program, which may have ended when they are asked for."""
+        self._numbers = [*_numbers()]
+        for name, words in WORDS.items():
+            own = [number for word, number in self._numbers if {word, *word.split("_")} & words]
+            if name in self._given:
+                given = self._value(name)
+                own = [] if given is None else [float(given)]
+            self._said[name] = [*dict.fromkeys(own)][:3] or self._said.get(name, [])
+
     def numbers(self, name: str, usual: float | None = None) -> list[float]:
         """Return what the program calls its discount or lambda, and a usual number."""
-        words, given = WORDS[name], self._value(name)
-        own = [] if given is None else [float(given)]
-        if name not in self._given:
-            own = [number for word, number in _numbers() if {word, *word.split("_")} & words]
-        said = self._said[name] = [*dict.fromkeys(own)][:3] or self._said.get(name, [])
+        said = self._said.get(name, [])
         return said if usual is None or usual in said else [*said, usual]
 
     def options(self, name: str) -> list[float]:
         """Return numbers that the discount or lambda may be, the likeliest first."""
         first = [self.found[name]] if name in self.found else []
-        others = dict.fromkeys(number for _, number in _numbers() if number > 0.5)
+        others = dict.fromkeys(number for _, number in self._numbers if number > 0.5)
         return [*dict.fromkeys([*first, *self.numbers(name, 1.0), *[*others][:MOST], *USUAL])]
 
     def explain(self, name: str, number: float) -> list[str]:

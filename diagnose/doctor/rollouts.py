@@ -22,17 +22,18 @@ from .calls import Numbers, numbers_of
 from .losses import ILLEGAL, Batch
 from .program import Declared
 from .rows import Section
-from .truth import CUT, UNKNOWN, agreeing, check_moves, explaining, judge
+from .truth import CUT, UNKNOWN, agreeing, check_moves, explaining, judge, one_edit
 
-#: Correlation of numbers that are alike up to a factor and a summand, and the least rows of them.
-ALIKE, LEAST = 0.9999, 8
+#: Least rows of numbers that are alike up to a factor and a summand.
+LEAST = 8
 #: Losses that have some rows of a rollout, when none has others.
 OFTEN = 4
-#: Correlation from which the sign of advantages is known.
-LINEAR = 0.99
+#: Correlations from which the sign of advantages is known: of returns less values, and of sums.
+LINEAR, ALIKE = 0.99, 0.9999
 #: Share of a batch whose actions may be others than were taken.
 FEW = 0.1
-#: Largest difference of two logarithms of a probability that are the same.
+#: Largest difference of two logarithms of a probability that are the same, and of advantages that
+#: are, in their span.
 NEAR = 1e-3
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
 _MASK_LATE = (
@@ -56,6 +57,11 @@ _AFTER = "shifted-values: a value belongs to the observation before the move of 
 _NORMALISED = "the critic learns normalised sums of discounted rewards (returns-scaled)"
 _LAST_ROW = "values-of-the-last-row-for-last-values"
 _FIRST_ROW = "values-of-the-first-row-for-last-values"
+_PAST = (
+    "rewards-of-the-past: add up the rewards from the last move of a game to its first, so that "
+    "each row has those that came after it"
+)
+_TURNED = "returns-in-another-order: the first return belongs to the first move of a game"
 _NO_LAST = "gae-last-value-missing: add the critic's value after the last row, if a game goes on"
 
 
@@ -83,6 +89,7 @@ class Rollout:
     def __post_init__(self) -> None:
         shape = self.section.end - self.section.begin, self.section.lanes
         self.returns, self.actions, self.log_probs = np.full((3, *shape), np.nan)
+        self._right: FloatArray | None = None  # advantages of a lambda of their own
         self._taken = np.zeros(shape, dtype=np.int64)  # how often losses of the law have a row
 
     def meet(self, critic: int | None) -> None:
@@ -179,9 +186,10 @@ class Rollout:
             targets: of the critic, (row,), if the loss has them.
         """
         if self.values is None:
-            right = self._sums(declared).ravel()[places]
+            right = self._sums(declared.numbers("gamma", 0.99)[0])().ravel()[places]
         elif targets is None:
-            right = (self.returns - self.values).ravel()[places]
+            right = self.returns - self.values if self._right is None else self._right
+            right = right.ravel()[places]
         else:
             right = numbers_of(targets) - self.values.ravel()[places]
         right[places < 0] = np.nan
@@ -189,25 +197,43 @@ class Rollout:
         if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:
             return False, False
         cosine = float(np.corrcoef(own[known], right[known])[0, 1])
-        return cosine < 0, abs(cosine) > LINEAR
+        return cosine < 0, abs(cosine) > (ALIKE if self.values is None else LINEAR)
 
-    def _sums(self, declared: Declared) -> FloatArray:
-        """Return the discounted sums of rewards until the ends of games."""
+    def _sums(self, gamma: float) -> Gae:
+        """Return the formula of discounted sums of rewards until the ends of games."""
         none = np.zeros(self.returns.shape)
-        gamma = declared.numbers("gamma", 0.99)[0]
         formula = self._formula(none, none[0])
         ended = formula.terminated | formula.truncated
-        return replace(formula, terminated=ended, final_values=none, gamma=gamma, gae_lambda=1.0)()
+        return replace(formula, terminated=ended, final_values=none, gamma=gamma, gae_lambda=1.0)
 
-    def _normalised(self, told: BoolArray, declared: Declared) -> bool:
-        """Whether returns are discounted sums of rewards, times a factor plus a summand."""
-        right, given = self._sums(declared)[told], self.returns[told]
-        if np.ptp(right) < 1e-6 or len(np.unique(right)) < LEAST:
-            return False
-        line = np.polyfit(right, given, 1)
-        far = float(np.abs(np.polyval(line, right) - given).max())
-        other = abs(line[0] - 1) + abs(line[1]) > NEAR
-        return bool(other and line[0] > 0 and far <= CLOSE * np.abs(given).max())
+    def _check_sums(
+        self, report: Report, told: BoolArray, gammas: list[float], *, edits: bool = False
+    ) -> bool:
+        """Check whether returns are discounted sums of rewards, times a factor plus a summand.
+
+        With ``edits``, known mistakes of such sums are looked for.
+        """
+        given = self.returns[told]
+
+        def fits(formula: Gae) -> bool | None:
+            right = formula()[told]
+            if not np.isfinite(right).all() or np.ptp(right) < 1e-6:
+                return None
+            if len(np.unique(right)) < LEAST:
+                return None
+            (factor, summand), far = _line(right, given)
+            other = abs(factor - 1) + abs(summand) > NEAR
+            return (other and factor > 0 and far <= CLOSE) or None
+
+        formulas = [self._sums(gamma) for gamma in gammas]
+        if any(map(fits, formulas)):
+            report.notes.append(_NORMALISED)
+            report.held["returns"] = int(told.sum())
+            return True
+        edit = one_edit(formulas[:1], self.returns, fits) if edits else None
+        if edit is not None:
+            report.add("returns", told, "they are wrong sums, whatever their scale is", [edit])
+        return edit is not None
 
     def _formula(self, values: FloatArray, last: FloatArray) -> Gae:
         rewards, ended, cut = map(self.section.stacked, ("rewards", "terminated", "truncated"))
@@ -226,20 +252,34 @@ class Rollout:
     def check(self, report: Report, declared: Declared) -> None:
         """Check what is known."""
         self._check_draws(report)
-        if self.whole and self._taken.max() >= OFTEN and not self._taken.min():
+        taken = self._taken[self.section.stacked("used")]
+        if self.whole and taken.max(initial=0) >= OFTEN and not taken.min():
             report.notes.append(_LEFT_OUT)
         told = np.isfinite(self.returns)
-        if told.any() and self.values is None:
-            report.unchecked["returns"] = "the critic was not called before every move"
-        elif told.any():
-            if self._normalised(told, declared):
-                report.notes.append(_NORMALISED)
-                report.held["returns"] = int(told.sum())
-            else:
-                self._check_returns(report, told, declared)
-            if self.advantages and "returns" in report.held:
-                self._check_advantages(report)
+        if told.any():
+            self._check_estimates(report, told, declared)
+        elif self.advantages:
+            self._check_weights(report, declared)
         self._name_shifts(report)
+
+    def _check_estimates(self, report: Report, told: BoolArray, declared: Declared) -> None:
+        """Check returns and advantages."""
+        formula, own = None, None
+        if not self._check_sums(report, told, declared.numbers("gamma", 0.99)[:1]):
+            if self.values is not None:
+                formula = self._check_returns(report, told, declared)
+                unknown = report.unchecked.get("returns") == UNKNOWN
+            else:
+                report.unchecked["returns"] = "the critic was not called before every move"
+                unknown = True
+            if unknown and self._check_sums(report, told, declared.options("gamma"), edits=True):
+                del report.unchecked["returns"]
+        if self.values is not None and self.advantages and "returns" in report.held:
+            own = self._check_advantages(report, declared, formula)
+            self._right = None if own is None else own() - self.values
+        if formula is not None:
+            report.notes += declared.explain("gamma", formula.gamma)
+            report.notes += declared.explain("gae_lambda", (own or formula).gae_lambda)
 
     def _check_draws(self, report: Report) -> None:
         """Check the actions, and their log-probabilities."""
@@ -253,8 +293,8 @@ class Rollout:
             logs = LogProbs(logs=logits, actions=taken.astype(np.int64))
             check_formula(report, "log_probs", logs, self.log_probs, logged, size=1.0)
 
-    def _check_returns(self, report: Report, told: BoolArray, declared: Declared) -> None:
-        """Find the discount and lambda that explain the returns."""
+    def _check_returns(self, report: Report, told: BoolArray, declared: Declared) -> Gae | None:
+        """Find the formula that explains the returns: its discount and lambda."""
         assert self.values is not None
         unsaid = np.full(self.values.shape[1], np.nan)
         formula = self._formula(self.values, unsaid if self.last is None else self.last)
@@ -292,11 +332,10 @@ class Rollout:
             given = best, self.returns, clear, declared, lambda: others, told
             best = judge(report, "returns", *given)
         if best is None:
-            return
+            return None
         if self.last is None and "returns" in report.held:  # of rewards that the program makes
             self._without_last(report, [best], told, clear)
-        for name in names:
-            report.notes += declared.explain(name, getattr(best, name))
+        return best
 
     def _without_last(
         self, report: Report, others: list[Gae], told: BoolArray, clear: BoolArray
@@ -312,39 +351,94 @@ class Rollout:
                     return other
         return None
 
-    def _check_advantages(self, report: Report) -> None:
+    def _fit_advantages(self, numbers: FloatArray) -> bool | None:
+        """Whether advantages are some numbers up to a line in each batch; None if few differ."""
+        alike = []
+        for places, given in self.advantages:
+            taken = numbers.ravel()[places]
+            known = (places >= 0) & np.isfinite(taken)
+            if known.sum() > LEAST and min(np.ptp(taken[known]), np.ptp(given)) > 1e-9:
+                alike.append(_line(taken[known], given[known])[1] <= NEAR)
+        return all(alike) if alike else None
+
+    def _check_weights(self, report: Report, declared: Declared) -> None:
+        """Check the advantages of a program without a critic: discounted sums of rewards.
+
+        Others may have a baseline, and are WRONG only if a known mistake gives them.
+        """
+        gammas = declared.options("gamma")
+        right = self._sums(declared.numbers("gamma", 0.99)[0])
+        if self._fit_advantages(right()) is None:
+            return
+        for gamma in gammas:
+            if self._fit_advantages(self._sums(gamma)()):
+                report.held["advantages"] = sum(len(given) for _, given in self.advantages)
+                report.notes += declared.explain("gamma", gamma)
+                return
+        mirror = self._mirror()
+        past = replace(right, rewards=right.rewards.ravel()[mirror])().ravel()[mirror]
+        others = {_PAST: past, _TURNED: right().ravel()[mirror]}
+        edit = next(
+            (Mistake(e) for e, given in others.items() if self._fit_advantages(given)), None
+        )
+        edit = edit or one_edit([right], right(), lambda e: self._fit_advantages(e()) or None)
+        if edit is None:
+            report.unchecked["advantages"] = UNKNOWN
+        else:
+            words = "the loss has other weights than discounted sums of rewards"
+            report.add("advantages", np.ones(1, dtype=bool), words, [edit])
+
+    def _mirror(self) -> IntArray:
+        """Return for each row the place of that which is as far from the other end of its game."""
+        places = np.arange(self.returns.size).reshape(self.returns.shape)
+        ended = self.section.stacked("terminated") | self.section.stacked("truncated")
+        for lane in range(self.section.lanes):
+            games = np.split(places[:, lane], np.flatnonzero(ended[:, lane]) + 1)
+            places[:, lane] = np.concatenate([game[::-1] for game in games])
+        return places
+
+    def _check_advantages(
+        self, report: Report, declared: Declared, formula: Gae | None
+    ) -> Gae | None:
         """Check that advantages are returns less values, up to a line in each batch.
 
-        Others are WRONG only if a known mistake gives them: a program may have others.
+        They may have a lambda of their own: its formula is returned. Others are WRONG only if a
+        known mistake gives them: a program may have others.
         """
         assert self.values is not None
-        right = self.returns - self.values
-        batches = [(places, given) for places, given in self.advantages if np.ptp(given) > 1e-9]
+        right, values = self.returns - self.values, self.values
 
-        def fit(numbers: FloatArray) -> bool | None:  # None if too few rows differ
-            alike = []
-            for places, given in batches:
-                taken = numbers.ravel()[places]
-                known = (places >= 0) & np.isfinite(taken)
-                if known.sum() > LEAST and np.ptp(taken[known]) > 1e-9:
-                    alike.append(abs(np.corrcoef(taken[known], given[known])[0, 1]) >= ALIKE)
-            return all(alike) if alike else None
+        def estimates(lambdas: list[float]) -> list[Gae]:
+            return [replace(formula, gae_lambda=each) for each in lambdas if formula]
+
+        fit = self._fit_advantages
 
         def other_rows() -> str | None:
-            sizes = {len(given) for _, given in batches}
-            own = right.size > max(sizes) and all(_in_order(right, given) for _, given in batches)
-            return "advantages-of-other-rows" if own else None
+            own = [given for _, given in self.advantages if np.ptp(given) > 1e-9]
+            apart = right.size > max(map(len, own)) and all(_in_order(right, e) for e in own)
+            return "advantages-of-other-rows" if apart else None
 
         if (fits := fit(right)) is None:
-            return
+            return None
+        options = estimates(declared.options("gae_lambda"))
+        own = None if fits else next((each for each in options if fit(each() - values)), None)
         others = (text for text, numbers in self._others(right) if fit(numbers))
-        if fits:
-            report.held["advantages"] = sum(len(given) for _, given in batches)
-        elif text := next(others, other_rows()):
-            words = "the loss has other advantages than returns less values"
-            report.add("advantages", np.ones(1, dtype=bool), words, [Mistake(text)])
-        else:
+        if fits or own:
+            report.held["advantages"] = sum(len(given) for _, given in self.advantages)
+            return own
+        edit = next(map(Mistake, others), None) or one_edit(
+            estimates(declared.numbers("gae_lambda", 0.95)),
+            self.returns,
+            lambda edited: fit(edited() - values) or None,
+        )
+        if text := other_rows():
+            edit = edit or Mistake(text)
+        if edit is None:
             report.unchecked["advantages"] = UNKNOWN
+        else:
+            words = "the loss has other advantages than returns less values"
+            report.add("advantages", np.ones(1, dtype=bool), words, [edit])
+        return None
 
     def _others(self, right: FloatArray) -> Iterator[tuple[str, FloatArray]]:
         """Yield the advantages of known mistakes, beside the right ones."""
@@ -380,4 +474,13 @@ def _in_order(right: FloatArray, given: FloatArray) -> bool:
     """Whether a batch has the numbers of rows one after the other, in place of its own."""
     parts = sliding_window_view(right.ravel(), len(given))[:: len(given)]
     known = (each for each in parts if np.isfinite(each).all() and np.ptp(each) > 1e-9)
-    return any(abs(np.corrcoef(each, given)[0, 1]) >= ALIKE for each in known)
+    return any(_line(each, given)[1] <= NEAR for each in known)
+
+
+def _line(numbers: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
+    """Return the line (factor, summand) nearest to given numbers, and how far it is in their span.
+
+    The distance is the largest one of a number.
+    """
+    line: FloatArray = np.polyfit(numbers, given, 1)
+    return line, float(np.abs(np.polyval(line, numbers) - given).max() / np.ptp(given))

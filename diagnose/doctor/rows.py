@@ -110,7 +110,7 @@ class Story:
         """Note what networks were given and have said before the newest row."""
         row = self.trace.rows[-1]
         lanes = len(row.used)
-        entered = calls.entered(lanes)
+        entered = calls.entered(lanes, time=-1)  # the last call before the move
         outputs = {
             id(module): numbers_of(output).reshape(lanes, -1)
             for module, output, *_ in calls.seen

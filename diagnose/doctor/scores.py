@@ -23,9 +23,9 @@ from .tap import Trace
 
 #: Moves after which copies are made: the first ones, and the factor from one to the next.
 FIRST, GROWTH = 1000, 2
-#: Updates whose direction is compared with the exact policy gradient, and the chance that their
-#: noise accuses.
-UPDATES, ALARM = 8, 1e-4
+#: Updates whose direction is compared with the exact policy gradient, the least moves of one (those
+#: of a move each are no samples of the gradient), and the chance that their noise accuses.
+UPDATES, MOVES, ALARM = 8, 16, 1e-4
 
 SB3 = "stable_baselines3.common.base_class"
 
@@ -68,6 +68,7 @@ class Learned:
         self._copies: list[tuple[int, _State, _State | None]] = []  # moves, actor, critic
         self._next = 0
         self._early: list[_State] = []  # actors before the first update, and after the first ones
+        self._first: list[int] = []  # number of moves before each of them
         self._model: Any = None  # of stable-baselines3
 
     def due(self, moves: int, updated: bool) -> bool:
@@ -78,6 +79,7 @@ class Learned:
         """Copy the networks if it is time, and the actor after each of the first updates."""
         if actor is not None and len(self._early) <= UPDATES and (updated or not self._early):
             self._early.append(_State.of(actor))
+            self._first.append(trace.moves)
         if trace.moves < self._next:
             return
         self._model = self._model or _model()
@@ -120,7 +122,8 @@ class Learned:
         try:
             self._score(found, env, gamma, seconds)
             complete = model is None and len(found.scores) == len(self._copies)
-            if law and complete and len(self._early) > UPDATES:
+            enough = len(self._early) > UPDATES and np.diff(self._first).mean() >= MOVES
+            if law and complete and enough:
                 found.notes += self._direction(env)
         finally:
             for state in live:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ...core import BoolArray, FloatArray
-from ..audits.formula import CLOSE, check_formula
+from ..audits.formula import CLOSE, check_formula, named
 from ..report import Finding, Mistake, Report
 from .program import WRONG, Declared
 
@@ -104,21 +103,20 @@ def judge(
         return formula
     # The program's own constants may speak against the name of another constant.
     unlikely = {name for key, name in WRONG.items() if not declared.numbers(key)}
-    tried, named = [*others()], list[tuple[Finding, Any]]()
+    tried, blamed = [*others()], list[tuple[Finding, Any]]()
     for other in tried:
         finite = told & np.isfinite(other())
         if 2 * finite.sum() >= told.sum():
             further = Report()
             check_formula(further, check, other, given, finite, size=rounded(other))
             known_as = [each for each in further.findings if each.mistake not in {None, *unlikely}]
-            named += [(each, other) for each in known_as]
-    named += [(each, formula) for each in own.findings]
-    found, best = min(named, key=lambda each: _says_less(each[0]))
+            blamed += [(each, other) for each in known_as]
+    blamed += [(each, formula) for each in own.findings]
+    found, best = min(blamed, key=lambda each: _says_less(each[0]))
     if found.mistake in {None, *LAST}:
-        usual = (replace(formula, gamma=gamma) for gamma in declared.options("gamma"))
-        shaped = _shaped(report, chain(tried, [formula], usual), given, known)
-        if shaped is not None:
-            report.held[check] = int(known.sum())
+        usual = [replace(formula, gamma=gamma) for gamma in declared.options("gamma")]
+        shaped = _own_rewards(report, check, tried, [formula, *usual], given, known)
+        if shaped is not None or any(each.check == check for each in report.findings):
             return shaped
     agree = agreeing(formula, given, known)
     going = known & ~formula.terminated  # an end may leave nothing to be computed
@@ -138,45 +136,81 @@ def _says_less(found: Finding) -> tuple[bool, bool, int]:
     return not name, name in LAST, name.count("+")
 
 
-def _shaped(report: Report, formulas: Iterable[Any], given: FloatArray, known: BoolArray) -> Any:
-    """Return the formula with the rewards that the program makes of the environment's, if any.
+def _own_rewards(
+    report: Report,
+    check: str,
+    tried: list[Any],  # formulas, of which edits are tried, too
+    further: list[Any],  # of which the first one has the rewards of the environment
+    given: FloatArray,
+    known: BoolArray,
+) -> Any | None:
+    """Check numbers with rewards that the program makes; return the formula that gives them."""
+
+    def fits(formula: Any) -> Any | None:
+        return with_own_rewards(formula, further[0], given, known)
+
+    for found in filter(None, map(fits, [*tried, *further])):
+        report.notes.append(_told(further[0], found))
+        report.held[check] = int(known.sum())
+        return found
+    edit = one_edit(tried, given, fits)
+    if edit is not None:
+        report.add(check, known, "they are wrong, whatever rewards the program has", [edit])
+    return None
+
+
+def one_edit(
+    formulas: Iterable[Any], given: FloatArray, fits: Callable[[Any], Any]
+) -> Mistake | None:
+    """Return the first known edit of a formula that fits; None if there is none."""
+
+    def fit(edited: Any) -> bool:
+        return fits(edited) is not None
+
+    found = (named(each, given, fit, axes=given.ndim, single=True) for each in formulas)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        return next(chain.from_iterable(found), None)
+
+
+def with_own_rewards(formula: Any, truth: Any, given: FloatArray, known: BoolArray) -> Any | None:
+    """Return a formula that gives all numbers with rewards that the program makes, if any does.
 
     Programs scale rewards, or pay -1 at ends. Their rewards are one number for each reward and end
     of the environment; formulas are linear in them. Rewards that are negated, left out, or left out
     at ends, are mistakes.
+
+    Args:
+        formula: the formula, which may have mistakes.
+        truth: one with the rewards and ends of the environment.
+        given: what the program has computed.
+        known: which numbers are compared.
     """
-    for formula in formulas:
-        rewards, none = formula.rewards, np.zeros(formula.rewards.shape)
-        kinds, kind = np.unique(
-            np.stack([rewards.ravel(), formula.terminated.ravel()], axis=1),
-            axis=0,
-            return_inverse=True,
-        )
-        if len(kinds) > KINDS:
-            return None
-        base = replace(formula, rewards=none)()
-        clear, kind = known & np.isfinite(base), kind.reshape(rewards.shape)
-        ones = [(kind == number).astype(np.float64) for number in range(len(kinds))]
-        columns = [(replace(formula, rewards=each)() - base)[clear] for each in ones]
-        own = np.linalg.lstsq(np.stack(columns, axis=1), (given - base)[clear], rcond=None)[0]
-        found, ended = replace(formula, rewards=own[kind]), kinds[:, 1] > 0
-        wrong = [0 * own, kinds[:, 0], -kinds[:, 0], np.where(ended, 0.0, kinds[:, 0])]
-        if any(map(partial(np.allclose, own, atol=2e-5), wrong)) or 2 * clear.sum() < known.sum():
-            continue
-        if clear.sum() < LEAST + len(kinds):
-            continue
-        if agreeing(found, given, clear).sum() == clear.sum():
-            told = zip(kinds.tolist(), own.round(6).tolist(), strict=True)
-            words = [
-                f"{old:g}{' at an end' * bool(end)} becomes {new:.3g}"
-                for (old, end), new in told
-                if old != new
-            ]
-            report.notes.append(
-                f"the program has rewards of its own (rewards-shaped): {'; '.join(words)}"
-            )
-            return found
-    return None
+    none, pairs = np.zeros(given.shape), [truth.rewards.ravel(), truth.terminated.ravel()]
+    kinds, kind = np.unique(np.stack(pairs, axis=1), axis=0, return_inverse=True)
+    base = replace(formula, rewards=none)()
+    clear, kind = known & np.isfinite(base), kind.reshape(given.shape)
+    rows = max(LEAST + len(kinds), known.sum() / 2)
+    if len(kinds) > KINDS or clear.sum() < rows:
+        return None
+    ones = [(kind == number).astype(np.float64) for number in range(len(kinds))]
+    columns = [(replace(formula, rewards=each)() - base)[clear] for each in ones]
+    own = np.linalg.lstsq(np.stack(columns, axis=1), (given - base)[clear], rcond=None)[0]
+    old, ended = kinds[:, 0], kinds[:, 1] > 0
+    wrong = [0 * own, old, -old, np.where(ended, 0.0, old)]
+    found = replace(formula, rewards=own[kind])
+    fits = agreeing(found, given, clear)[clear].all()
+    return found if fits and not any(np.allclose(own, e, atol=2e-5) for e in wrong) else None
+
+
+def _told(formula: Any, own: Any) -> str:
+    """Tell the rewards of a program beside those of the environment."""
+    columns = formula.rewards.ravel(), formula.terminated.ravel(), own.rewards.ravel().round(6)
+    words = [
+        f"{old:g}{' at an end' * bool(end)} becomes {new:.3g}"
+        for old, end, new in np.unique(np.stack(columns, axis=1), axis=0).tolist()
+        if old != new
+    ]
+    return f"the program has rewards of its own (rewards-shaped): {'; '.join(words)}"
 
 
 def check_moves(report: Report, known: BoolArray, used: BoolArray) -> None:

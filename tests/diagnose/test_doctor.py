@@ -16,7 +16,7 @@ import torch
 from checkout import ROOT
 from exactdice.core import InputError
 from exactdice.diagnose import gradient
-from exactdice.diagnose.doctor import doctor, examination, runs, tap
+from exactdice.diagnose.doctor import doctor, runs, tap
 from exactdice.diagnose.doctor.habits import Habits
 from exactdice.diagnose.doctor.probes import PROBES, World
 from exactdice.diagnose.doctor.scores import UPDATES, Learned, _State
@@ -27,12 +27,6 @@ import exactdice
 
 FOLDER = ROOT / "tests/diagnose"
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(autouse=True)
-def _patience(monkeypatch):
-    """No verdict depends on what else the machine does."""
-    monkeypatch.setattr(examination, "GRACE", 60.0)
 
 
 def examined(tmp_path, monkeypatch, learner, *edits, declare=None, **options):
@@ -162,6 +156,7 @@ PPO_KINDS = {
         ("agent.critic(b_obs).squeeze(1)", "b_values"),
     ],
     "rewards are scaled": [("torch.tensor(reward), ", "torch.tensor(reward) / 3, ")],
+    "returns without lambda": [("    returns = advantages + values\n", "    returns, later = torch.zeros(ROWS, LANES), agent.critic(torch.tensor(seen)).squeeze(1).detach()\n    for t in reversed(range(ROWS)):\n        returns[t] = later = rewards[t] + GAMMA * (1 - ends[t]) * later\n")],
 }  # fmt: skip
 
 
@@ -174,6 +169,48 @@ def test_right_ppos_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     assert found.held["returns"] == found.moves
     expected = {"policy_coef": 1.0, "vf_coef": 0.5, "gamma": 0.97, "gae_lambda": 0.9}
     assert {name: found.facts[name] for name in expected} == pytest.approx(expected, rel=1e-3)
+
+
+def test_gae_is_named_beside_rewards_of_ones_own(tmp_path, monkeypatch):
+    right, wrong, name = PPO["no ends"]
+    scaled = PPO_KINDS["rewards are scaled"][0]
+    found, _ = examined(tmp_path, monkeypatch, "ppo", scaled, (right, wrong))
+    assert name in names(found), str(found)
+
+
+def test_an_online_actor_critic_is_examined(tmp_path):
+    script = tmp_path / "online.py"
+    script.write_text(ONLINE, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert found.ok, str(found)
+    assert found.held["returns"] == found.held["actions"] > 20
+    assert not found.unchecked.keys() & {"doctor", "returns"}
+
+
+#: Observations are numbers without an axis, and the critic learns before the actor.
+ONLINE = """
+import gymnasium as gym, torch
+from torch import nn
+env = gym.make("FrozenLake-v1")
+actor = nn.Sequential(nn.Embedding(16, 8), nn.ReLU(), nn.Linear(8, 4))
+critic = nn.Sequential(nn.Embedding(16, 8), nn.ReLU(), nn.Linear(8, 1))
+steps = [torch.optim.Adam(each.parameters(), lr=0.01) for each in (actor, critic)]
+seen, _ = env.reset(seed=1)
+for _ in range(40):
+    law = torch.distributions.Categorical(logits=actor(torch.tensor(seen)))
+    action = law.sample()
+    after, reward, ended, cut, _ = env.step(action.item())
+    value = critic(torch.tensor(seen)).squeeze(-1)
+    with torch.no_grad():
+        target = reward + 0.9 * (not ended) * critic(torch.tensor(after)).squeeze(-1)
+    losses = nn.functional.mse_loss(value, target), -law.log_prob(action) * (target - value).detach()
+    for step, loss in zip(steps[::-1], losses):
+        step.zero_grad()
+        loss.backward()
+        step.step()
+    seen = env.reset()[0] if ended or cut else after
+"""
 
 
 LOSSES_APART = {
@@ -208,7 +245,11 @@ def test_a_right_reinforce_holds(tmp_path, monkeypatch):
 
 
 def test_rows_of_zeros_and_a_one_are_scored_and_changing_ones_are_not(tmp_path, monkeypatch):
-    found, _ = examined(tmp_path, monkeypatch, "reinforce", env="FrozenLake-v1", moves=200)
+    trunk = [
+        ("policy(observations[-1][None])", "policy[2](policy[:2](observations[-1][None]))"),
+        ("baseline =", "policy.saved = [policy(torch.zeros(1, inputs))]\nbaseline ="),
+    ]
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", *trunk, env="FrozenLake-v1", moves=200)
     assert found.ok, str(found)
     assert found.scores
     own = "    global mean, count\n    count += 1\n    mean = mean + (np.eye(inputs)[state] - mean) / count\n    return torch.tensor(np.eye(inputs)[state] - mean).float()"
@@ -218,6 +259,23 @@ def test_rows_of_zeros_and_a_one_are_scored_and_changing_ones_are_not(tmp_path, 
     assert found.ok, str(found)
     assert found.held["law"]
     assert "other numbers" in found.unchecked["scores"]  # of which a network says something else
+
+
+#: A REINFORCE without a baseline, whose weights are whitened.
+ALONE = [
+    ("returns - values.detach()", "(returns - returns.mean()) / (returns.std() + 1e-8)"),
+    ("baseline_optimizer.zero_grad()\n    value_loss.backward()\n    baseline_optimizer.step()", "pass"),
+]  # fmt: skip
+
+
+def test_weights_of_a_reinforce_without_a_critic_are_checked(tmp_path, monkeypatch):
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", *ALONE)
+    assert found.ok, str(found)
+    assert found.held["advantages"] > 100
+    assert found.facts["gamma"] == 0.97
+    append = ("returns.insert(0, ahead)", "returns.append(ahead)")
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", *ALONE, append)
+    assert names(found) == {"rewards-of-the-past"}  # the same numbers, where each reward is 1
 
 
 REINFORCE = {
