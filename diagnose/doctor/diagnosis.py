@@ -20,6 +20,7 @@ OFTEN = 5
 CHECKS = {
     "observations": "networks are given observations that the environment has shown",
     "actions": "the update has the actions that were taken at these observations",
+    "draws": "actions are drawn from the law, and not always its likeliest ones",
     "moves": "no row of a batch is one in which the environment was reset in place of a move",
     "transitions": "moves of a replay buffer are moves that the environment has made",
     "log_probs": "old log-probabilities are those with which the actions were drawn",

@@ -14,7 +14,7 @@ from ..report import Mistake, Report
 from .calls import Call, Calls, numbers_of
 from .diagnosis import Diagnosis
 from .graph import LossGraph
-from .habits import Habits, check_lanes
+from .habits import Habits, check_acting, check_lanes
 from .losses import FORM, Batch, Blame, Gradient, check_form, right_losses
 from .program import Declared, where
 from .replay import Sample
@@ -133,6 +133,8 @@ class Examination:
         self.habits.end(report, self.diagnosis.gradients)
         if trace is not None and trace.rows:
             check_lanes(report, trace)
+            if self.story is not None:
+                check_acting(report, self.story)
             report.notes += [_ILLEGAL] * (self.story is not None and self.story.illegal)
             law = self._rollout is not None
             made = {*self.diagnosis.held, *(each.check for each in self.diagnosis.symptoms)}

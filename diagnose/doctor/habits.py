@@ -13,6 +13,7 @@ import numpy as np
 import torch as th
 
 from ..report import Mistake, Report
+from .rows import Story
 from .tap import Trace
 
 #: Gradients after which a parameter that never moves is left out.
@@ -40,6 +41,12 @@ _DROPS = (
 _FREE = (
     "parameters of shape {} belong to an optimizer and get no gradient (values-without-a-gradient, "
     "if they are the critic's)"
+)
+_GREEDY = Mistake(
+    "greedy-actions: draw actions from the law, not its likeliest one, while it learns"
+)
+_STALE = Mistake(
+    "stale-observation: the network acts on an earlier observation: obs = next_obs after each move"
 )
 _LANES = Mistake("lanes-alike: give each environment of the vector a seed of its own")
 
@@ -193,6 +200,32 @@ def _norm(parameters: Iterable[th.Tensor]) -> float:
 
 def _shapes(weights: list[_Weight]) -> str:
     return ", ".join(str(tuple(each.tensor.shape)) for each in weights)
+
+
+def check_acting(report: Report, story: Story) -> None:
+    """Check that networks act on the newest observation, and that actions are drawn from laws.
+
+    Likeliest actions alone are a mistake if this has a chance below ``CHANCE``.
+    """
+    stale, compared = story.stale
+    if compared >= LEAST**2 and 2 * stale > compared:
+        words = f"a network was given an earlier observation before {stale} of {compared} moves"
+        report.add("observations", np.ones(1, dtype=bool), words, [_STALE])
+    rows = story.trace.rows
+    drawn = [
+        (np.exp(heard.logits), rows[row].actions[:, 0], rows[row].used)
+        for row, heard in story.heard.items()
+        if heard.logits is not None
+    ]
+    if not drawn:
+        return
+    laws, taken, used = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    best = laws == laws.max(axis=1, keepdims=True)
+    hits, chances = best[np.arange(len(taken)), taken.astype(int)], (laws * best).sum(axis=1)
+    chance = float(np.log(chances[used]).sum())
+    greedy = bool(hits[used].all()) and chance < np.log(CHANCE)
+    words = f"all {used.sum()} actions are likeliest ones, by chance {np.exp(chance):.1g}"
+    report.add("draws", np.array([greedy]), words, [_GREEDY], int(used.sum()))
 
 
 def check_lanes(report: Report, trace: Trace) -> None:

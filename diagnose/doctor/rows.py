@@ -55,6 +55,10 @@ class Story:
     heard: dict[int, Heard] = field(default_factory=dict)  # by row, where they were listened to
     changed: bool = False  # whether networks are given other numbers than the program is shown
     unasked: bool = False  # whether a move was made without a call of a network
+    stale: tuple[int, int] = (
+        0,
+        0,
+    )  # numbers of earlier observations, and of all, networks acted on
     several: bool = False  # whether later observations of a batch are those of several moves
     masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
     _illegal: bool = False
@@ -156,6 +160,9 @@ class Story:
         entered = None if heard is None else heard.entered
         self.unasked |= entered is None
         for key, own in zip(entered or (), seen, strict=False):
+            given = self._shown.get(key, key)
+            old, known = self.stale
+            self.stale = old + (given in self._known and given != own), known + 1
             if key not in self._known and key not in self._shown:  # nor of another row, asked since
                 self._shown[key], self.changed = own, True
 

@@ -280,6 +280,8 @@ def test_weights_of_a_reinforce_without_a_critic_are_checked(tmp_path, monkeypat
 
 REINFORCE = {
     "sign of the actor's loss": ("-log * a", "log * a", "policy-sign"),
+    "likeliest actions": ("law.sample()", "law.probs.argmax(dim=1)", "greedy-actions"),
+    "an observation that is never renewed": ("        state, reward, ended", "        _, reward, ended", "stale-observation"),
     "returns in the other order": ("returns.insert(0, ahead)", "returns.append(ahead)", None),
     "a softmax over the batch": ("Categorical(logits=policy(observations[-1][None]))", "Categorical(policy(observations[-1][None]).softmax(dim=0))", "get no gradient"),
 }  # fmt: skip
