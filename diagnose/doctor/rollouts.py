@@ -217,7 +217,7 @@ class Rollout:
 
         def fits(formula: Gae) -> bool | None:
             right = formula()[told]
-            if not np.isfinite(right).all() or np.ptp(right) < 1e-6:
+            if not np.isfinite(right).all() or min(np.ptp(right), np.ptp(given)) < 1e-6:
                 return None
             if len(np.unique(right)) < LEAST:
                 return None
@@ -378,10 +378,10 @@ class Rollout:
         mirror = self._mirror()
         past = replace(right, rewards=right.rewards.ravel()[mirror])().ravel()[mirror]
         others = {_PAST: past, _TURNED: right().ravel()[mirror]}
-        edit = next(
-            (Mistake(e) for e, given in others.items() if self._fit_advantages(given)), None
-        )
-        edit = edit or one_edit([right], right(), lambda e: self._fit_advantages(e()) or None)
+        found = [Mistake(text) for text, given in others.items() if self._fit_advantages(given)]
+        edit = one_edit([right], right(), lambda e: self._fit_advantages(e()) or None)
+        if found:
+            edit = replace(found[0], others=tuple(each.name for each in found[1:]))
         if edit is None:
             report.unchecked["advantages"] = UNKNOWN
         else:
