@@ -66,10 +66,13 @@ def _numbers() -> Iterator[tuple[str, float]]:
 
 def _inside(given: Any, depth: int) -> Iterator[tuple[Any, Any]]:
     """Yield the attributes or entries of an object, and of those that are the program's own."""
+    kind = given if isinstance(given, type) else type(given)
+    module = sys.modules.get(kind.__module__)
+    of_program = is_of_program(getattr(module, "__file__", None) or "<")
     own = getattr(given, "__dict__", given)
-    if isinstance(own, dict) and not isinstance(given, type | ModuleType):
-        module = sys.modules.get(type(given).__module__)
-        of_program = is_of_program(getattr(module, "__file__", None) or "<")
+    if of_program and not isinstance(given, ModuleType):  # a class may hold numbers, too
+        own = {**vars(kind), **own}
+    if isinstance(own, dict) and not isinstance(given, ModuleType):
         for name, each in tuple(own.items()):
             yield name, each
             if depth and (depth == DEPTH or of_program):

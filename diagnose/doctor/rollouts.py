@@ -5,7 +5,7 @@ follow from the trace: rewards, ends and the critic's own values are known, and 
 lambda are those with which most rows agree.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -207,11 +207,11 @@ class Rollout:
         return replace(formula, terminated=ended, final_values=none, gamma=gamma, gae_lambda=1.0)
 
     def _check_sums(
-        self, report: Report, told: BoolArray, gammas: list[float], *, edits: bool = False
+        self, report: Report, told: BoolArray, gammas: list[float], edits: Iterable[float] = ()
     ) -> bool:
         """Check whether returns are discounted sums of rewards, times a factor plus a summand.
 
-        With ``edits``, known mistakes of such sums are looked for.
+        Known mistakes of such sums are looked for with the discounts ``edits``.
         """
         given = self.returns[told]
 
@@ -225,12 +225,11 @@ class Rollout:
             other = abs(factor - 1) + abs(summand) > NEAR
             return (other and factor > 0 and far <= CLOSE) or None
 
-        formulas = [self._sums(gamma) for gamma in gammas]
-        if any(map(fits, formulas)):
+        if any(fits(self._sums(gamma)) for gamma in gammas):
             report.notes.append(_NORMALISED)
             report.held["returns"] = int(told.sum())
             return True
-        edit = one_edit(formulas[:1], self.returns, fits) if edits else None
+        edit = one_edit(map(self._sums, edits), self.returns, fits)
         if edit is not None:
             report.add("returns", told, "they are wrong sums, whatever their scale is", [edit])
         return edit is not None
@@ -272,7 +271,8 @@ class Rollout:
             else:
                 report.unchecked["returns"] = "the critic was not called before every move"
                 unknown = True
-            if unknown and self._check_sums(report, told, declared.options("gamma"), edits=True):
+            gammas = declared.options("gamma"), declared.numbers("gamma", 0.99)
+            if unknown and self._check_sums(report, told, *gammas):
                 del report.unchecked["returns"]
         if self.values is not None and self.advantages and "returns" in report.held:
             own = self._check_advantages(report, declared, formula)
