@@ -382,6 +382,9 @@ def test_a_critic_of_normalised_sums_holds(tmp_path, monkeypatch):
     found, _ = examined(tmp_path, monkeypatch, "ppo", (right, sums))
     assert found.ok, str(found)
     assert any("normalised sums" in note for note in found.notes)
+    wrong = sums.replace("GAMMA * (1 - ends[t]) * ahead", "GAMMA * ahead")
+    found, _ = examined(tmp_path, monkeypatch, "ppo", (right, wrong))
+    assert "gae-ignores-ends" in names(found), str(found)
 
 
 GREED = "exactdice:exactdice/Greed-OneHot-v0"
