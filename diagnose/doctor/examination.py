@@ -199,17 +199,18 @@ class Examination:
         spent = self.diagnosis.spent + self.tap.spent + self.calls.spent
         return spent > max(GRACE, self.budget * now - self.started)
 
+    def _plan(self) -> None:
+        """Decide after a gradient whether those after the next moves are examined."""
+        made, late = self.diagnosis.gradients, self._examined >= LEAST and self._late()
+        self._looks = (made < FIRST or made + 1 >= self._due) and not late
+
     def _decide(self) -> None:
-        """Decide at the first move after some gradients whether the next ones are examined."""
+        """Keep the last decision at the first move after some gradients."""
         made = self.diagnosis.gradients
-        if self._before == made:
-            return
-        late = self._examined >= LEAST and self._late()
-        due = made < FIRST or made + 1 >= self._due
-        if due and not late:
-            self._due = (made + 1) * GROWTH
-        self._before, self._looks = made, due and not late
-        self.calls.look(away=not self._looks and self.world is None)
+        if self._before != made:
+            self._before = made
+            self._due = (made + 1) * GROWTH if self._looks else self._due
+            self.calls.look(away=not self._looks and self.world is None)
 
     def _step(self, optimizer: Any, made: bool) -> None:
         with self._apart(), self._report() as report:
@@ -229,8 +230,10 @@ class Examination:
         self.diagnosis.gradients += 1
         story = self.story
         full = story is not None and story.trace.full
-        self.calls.look(away=full)  # the first move of the next rows is decided upon after it
-        if story is None or full or not self._wanted(len(story.trace.rows)):
+        wanted = not full and self._wanted(0 if story is None else len(story.trace.rows))
+        self._plan()
+        self.calls.look(away=full or not (wanted or self._looks or self.world is not None))
+        if story is None or not wanted:
             self.habits.unseen()
             if self._rollout is not None and self._rollout.section.end == self._end:
                 self._rollout.whole = False
