@@ -236,12 +236,19 @@ class Calls:
             found = each.table
         return found
 
-    def whole(self, call: Call) -> th.nn.Module:
-        """Return the network of a call, after those that have given its input one after another."""
+    def whole(self, call: Call, entered: th.Tensor | None) -> th.nn.Module | None:
+        """Return the network of a call, after those that have given its input one after another.
+
+        None if the first one was given other numbers than have entered: what stands between them,
+        such as a function, is not known, and its output may have the size of an observation.
+        """
         parts = [call]
         for each in reversed([*takewhile(lambda other: other is not call, self.seen)]):
             if parts[0].inputs and each.output is parts[0].inputs[0]:
                 parts.insert(0, each)
+        given = next((rows for rows in map(self.rows_of, parts) if rows is not None), None)
+        if given is None or entered is None or not th.equal(given, entered):
+            return None
         return th.nn.Sequential(*(each.module for each in parts)) if parts[1:] else call.module
 
     def mixes(self, call: Call) -> bool:

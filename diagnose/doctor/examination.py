@@ -88,6 +88,7 @@ class Examination:
         self.rounds = 0  # of moves and gradients
         self.declared = Declared(self.declare)
         self._rollout: Rollout | None = None
+        self._entire: dict[int, th.nn.Module] = {}  # networks of values, of observations alone
         self.habits, self._learned, self._blame = Habits(), Learned(), Blame()
         self._due, self._left = 0.0, 0
         self._examined = 0  # number of gradients
@@ -185,12 +186,15 @@ class Examination:
         updated = self.habits.steps > 0
         if not self._learned.due(trace.moves, updated):
             return
-        size = len(trace.rows[-1].used) * self.stories[id(trace)].actions
-        rows = [call for call in self.calls.seen if call.output.numel() == size]
-        actor = self.calls.whole(rows[-1]) if rows else None
+        lanes, calls = len(trace.rows[-1].used), self.calls
+        entered = calls.entered(lanes, time=-1)
+        size = lanes * self.stories[id(trace)].actions
+        laws = [call for call in calls.seen if call.output.numel() == size]
+        actor = calls.whole(laws[-1], entered) if laws else None
+        self._learned.parted |= bool(laws) and actor is None
         critic = self._rollout.critic if self._rollout else None
-        said = [call for call in self.calls.seen if id(call.module) == critic]
-        values = self.calls.whole(said[-1]) if said else self.calls.modules.get(critic or 0)
+        said = [call for call in calls.seen if id(call.module) == critic]
+        values = calls.whole(said[-1], entered) if said else self._entire.get(critic or 0)
         self._learned.follow(trace, actor, values, updated)
 
     def _late(self) -> bool:
@@ -272,11 +276,7 @@ class Examination:
             return
         if batch is None or self.calls.recurrent:
             return
-        self.network = batch.network or self.network
-        for call in self.calls.seen:
-            alike = type(call.module) is type(self.calls.modules.get(batch.network or 0))
-            if alike and id(call.module) != batch.network and not graph.has(call.output):
-                self.habits.target(call.module)
+        self._meet(batch, graph)
         if self.world is not None:
             return
         self._check_rows(report, graph)
@@ -291,6 +291,17 @@ class Examination:
             self._rollout = Rollout(section, self._heard(graph, section))
         self._rollout.meet(batch.network)
         self._policy(report, batch, gradient, self._rollout)
+
+    def _meet(self, batch: Batch, graph: LossGraph) -> None:
+        """Follow the network that gives values, and those of the same class that do not learn."""
+        self.network = batch.network or self.network
+        kind = type(self.calls.modules.get(batch.network or 0))
+        for call in self.calls.seen:
+            if id(call.module) == batch.network:
+                if self.calls.whole(call, batch.entered) is call.module:
+                    self._entire[batch.network] = call.module
+            elif type(call.module) is kind and not graph.has(call.output):
+                self.habits.target(call.module)
 
     def _check_rows(self, report: Report, graph: LossGraph) -> None:
         """Check that networks say the same of a row whatever stands beside it."""

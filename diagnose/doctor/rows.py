@@ -25,7 +25,7 @@ def keys_of(rows: Numbers) -> list[bytes]:
 
 
 class Heard(NamedTuple):
-    """What networks were given and have said before a row."""
+    """The inputs and the outputs of networks before a row."""
 
     entered: list[bytes] | None  # keys of what they were given, by lane; None if not called
     #: By the number of a module, of one number or one an action, (lane, number).
@@ -123,6 +123,10 @@ class Story:
         drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
         logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions) if drawn else None
         keys = None if entered is None else keys_of(numbers_of(entered))
+        shown = (self.raw(row.seen), keys_of(row.seen))
+        if keys is not None and keys not in shown:  # a critic may be asked once more after a move
+            own = [each.table for each in calls.fed if len(each.table) == lanes]
+            keys = next((key for key in map(keys_of, map(numbers_of, own)) if key in shown), keys)
         self.heard[len(self.trace.rows) - 1] = Heard(keys, outputs, logits)
 
     def _keep_rows(self) -> None:
@@ -230,7 +234,7 @@ class Section:
 
     @property
     def heard(self) -> list[Heard | None]:
-        """What networks have said before each row; None where they were not listened to."""
+        """The inputs and the outputs of networks before each row; None if nobody listened."""
         return [self.story.heard.get(row) for row in range(self.begin, self.end)]
 
     def outputs(self, module: int) -> FloatArray | None:

@@ -70,6 +70,7 @@ class Learned:
         self._early: list[_State] = []  # actors before the first update, and after the first ones
         self._first: list[int] = []  # number of moves before each of them
         self._model: Any = None  # of stable-baselines3
+        self.parted = False  # whether functions stand between the networks of the actor
 
     def due(self, moves: int, updated: bool) -> bool:
         """Whether it is time to copy the networks, or the actor after one of the first updates."""
@@ -114,10 +115,13 @@ class Learned:
         if changed and self._model is None:
             found.unchecked["scores"] = "networks are given other numbers than environments show"
             return
+        if self.parted and not self._copies:
+            found.unchecked["scores"] = "functions of the program stand between its networks"
         env, model = _one(trace.env), self._model
         if model is not None:
             self._copies.append((trace.moves, _State.of(model.policy), None))
         own = [state for _, *states in self._copies for state in states if state is not None]
+        own += self._early
         live = [_State.of(network) for network in {id(e.network): e.network for e in own}.values()]
         try:
             self._score(found, env, gamma, seconds)

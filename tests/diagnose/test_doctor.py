@@ -171,6 +171,14 @@ def test_right_ppos_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     assert {name: found.facts[name] for name in expected} == pytest.approx(expected, rel=1e-3)
 
 
+def test_a_critic_that_is_asked_after_the_move_accuses_nobody(tmp_path, monkeypatch):
+    asked = "            values[t] = agent.critic(obs[t]).squeeze(1)\n"
+    later = "        values[t] = agent.critic(obs[t]).squeeze(1).detach()\n"
+    moved = ("        rewards[t], ends[t] =", later + "        rewards[t], ends[t] =")
+    found, _ = examined(tmp_path, monkeypatch, "ppo", (asked, ""), moved)
+    assert found.ok, str(found)
+
+
 def test_gae_is_named_beside_rewards_of_ones_own(tmp_path, monkeypatch):
     right, wrong, name = PPO["no ends"]
     scaled = PPO_KINDS["rewards are scaled"][0]
@@ -252,6 +260,21 @@ def test_rows_of_zeros_and_a_one_are_scored_and_changing_ones_are_not(tmp_path, 
     found, _ = examined(tmp_path, monkeypatch, "reinforce", *trunk, env="FrozenLake-v1", moves=200)
     assert found.ok, str(found)
     assert found.scores
+    # The head alone would be scored as a network of states: it has as many inputs.
+    apart = (
+        "policy(observations[-1][None])",
+        "policy[2](policy[0](observations[-1][None]).tanh())",
+    )
+    hidden = (
+        "policy = nn.Sequential(nn.Linear(inputs, 32), nn.Tanh(), nn.Linear(32, outputs))",
+        "policy = nn.Sequential(nn.Linear(inputs, 16), nn.Tanh(), nn.Linear(16, outputs))",
+    )
+    found, _ = examined(
+        tmp_path, monkeypatch, "reinforce", apart, hidden, env="FrozenLake-v1", moves=200
+    )
+    assert found.ok, str(found)
+    assert not found.scores
+    assert "between its networks" in found.unchecked["scores"]
     own = "    global mean, count\n    count += 1\n    mean = mean + (np.eye(inputs)[state] - mean) / count\n    return torch.tensor(np.eye(inputs)[state] - mean).float()"
     found, _ = examined(
         tmp_path, monkeypatch, "reinforce", (SHOWN, own), env="FrozenLake-v1", moves=200
