@@ -28,8 +28,9 @@ from .tap import Tap, Trace
 FIRST, GROWTH, LEAST, ENOUGH = 48, 1.25, 8, 16
 #: The first gradients, of which networks are shown one row alone.
 ALONE = 4
-#: Seconds that the doctor may take whatever its budget is.
-GRACE = 0.5
+#: Seconds that the doctor may take whatever its budget is, and the share of the time that calls
+#: through its methods take, which are not counted.
+GRACE, THROUGH = 0.5, 0.025
 #: Seconds that exact scores may take whatever the budget is.
 SCORES = 3.0
 #: Findings that the graph of a loss shows.
@@ -201,7 +202,7 @@ class Examination:
         """Whether the budget is spent."""
         now = time.perf_counter() - self._begun
         spent = self.diagnosis.spent + self.tap.spent + self.calls.spent
-        return spent > max(GRACE, self.budget * now - self.started)
+        return spent > max(GRACE, (self.budget - THROUGH) * now - self.started)
 
     def _plan(self) -> None:
         """Decide after a gradient whether those after the next moves are examined."""

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,8 @@ def examine(
     """
     _require(script)
     Declared(declare)
-    found, code = _run(script, arguments, {"budget": budget, "declare": declare})
+    options = {"budget": budget, "declare": declare, "started": time.process_time()}
+    found, code = _run(script, arguments, options)
     if found is None:
         found = Diagnosis(ended=f"exit code {code}")
         found.unchecked["everything"] = (

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch as th
-from scipy.special import stdtrit
 
 from ...baselines import score
 from ..figures import critic
@@ -158,6 +157,8 @@ class Learned:
 
         There are none where an update is zero, as of rewards that are all zero.
         """
+        from scipy.special import stdtrit  # which takes a quarter of a second
+
         cosines = []
         states = int(getattr(env.observation_space, "n", 0))
         for before, after in pairwise(self._early):
