@@ -60,11 +60,13 @@ class Part(th.nn.Module):
 
 
 class Draw(NamedTuple):
-    """A call of ``Categorical.log_prob``."""
+    """A call of ``Categorical.log_prob``, or entries of a softmax."""
 
     logits: th.Tensor  # less the logarithm of the sum of their exponentials, (row, action)
     actions: th.Tensor  # (row,)
     log_probs: th.Tensor  # (row,)
+    node: Any  # of the graph, that of the log-probabilities, or of the probabilities
+    scale: th.Tensor | float = 1.0  # the derivative of the node's results by log-probabilities
 
 
 class Fed(NamedTuple):
@@ -132,7 +134,7 @@ class Calls:
         def log_prob(law: Categorical, value: th.Tensor) -> th.Tensor:
             found = calls._log_prob(law, value)  # type: ignore[no-untyped-call]
             if not calls.busy and not calls.away and len(calls.draws) < MOST:
-                calls.draws.append(Draw(law.logits, value, found))
+                calls.draws.append(Draw(law.logits, value, found, found.grad_fn))
             return found
 
         Categorical.log_prob = log_prob  # type: ignore[method-assign]
@@ -167,7 +169,7 @@ class Calls:
         if len(kept.seen) < KEPT and all(each.rows.dim() <= 2 for each in self.fed):
             kept.seen += [each for each in self.seen if each.output.requires_grad]
             kept.fed += [each for each in self.fed if each.learned]
-            kept.draws += [each for each in self.draws if each.log_probs.requires_grad]
+            kept.draws += [each for each in self.draws if each.node is not None]
         self.forget()
         self.kept = kept
 
@@ -205,29 +207,26 @@ class Calls:
             self._parts[key] = Part(network, number)
         return self._parts[key]
 
-    def entered(
-        self, count: int, *, learned: bool | None = None, time: int = 0
-    ) -> th.Tensor | None:
-        """Return what has entered the first network with some rows, (row, ...).
-
-        With ``learned``, the network's results have a gradient, or have none; ``time`` is the
-        number of its earlier calls. If no call has so many rows, the calls that were kept over
-        moves may have them together.
-        """
-        fed = [each for each in self.fed if learned in (None, each.learned)]
-        found = [each for each in fed if not each.single and len(each.rows) == count]
+    def entered(self, count: int) -> th.Tensor | None:
+        """Return what has entered the first network with some rows at last, (row, ...)."""
+        found = [each for each in self.fed if not each.single and len(each.rows) == count]
         if count == 1 and not found:
-            found = [each._replace(rows=each.table) for each in fed if each.single]
+            found = [each._replace(rows=each.table) for each in self.fed if each.single]
         same = [each.rows for each in found if each.layer is found[0].layer]
-        if same:
-            return same[time if time < len(same) else 0]
-        kept = self.kept.fed if self.kept and learned else []
-        own = [each.table for each in kept if each.layer is kept[0].layer]
-        joined = th.cat(own) if own else None
-        return joined if joined is not None and len(joined) == count else None
+        return same[-1] if same else None
+
+    def rows_above(self, node: Any) -> th.Tensor | None:
+        """Return what has entered the first layer above a node of the graph, (row, ...)."""
+        own = nodes_above(node)
+        return next((each.table for each in self.all_of("fed") if each.node in own), None)
 
     def rows_of(self, call: Call) -> th.Tensor | None:
         """Return what has entered a network in a call, (row, ...); None if it is not known."""
+        found = self.rows_above(call.output.grad_fn)
+        return self._rows_within(call) if found is None else found
+
+    def _rows_within(self, call: Call) -> th.Tensor | None:
+        """Return what has entered the first layer of a module in a call, (row, ...)."""
         layers, found = set(call.module.modules()), None
         for each in reversed(self.fed[: call.end]):
             if each.layer not in layers:
@@ -246,7 +245,7 @@ class Calls:
         for each in reversed([*takewhile(lambda other: other is not call, self.seen)]):
             if parts[0].inputs and each.output is parts[0].inputs[0]:
                 parts.insert(0, each)
-        given = next((rows for rows in map(self.rows_of, parts) if rows is not None), None)
+        given = next((rows for rows in map(self._rows_within, parts) if rows is not None), None)
         if given is None or entered is None or not th.equal(given, entered):
             return None
         return th.nn.Sequential(*(each.module for each in parts)) if parts[1:] else call.module
@@ -288,11 +287,21 @@ class Calls:
             seen, fed, draws = map(self.all_of, ("seen", "fed", "draws"))
             kept.seen = [each for each in seen if _is_left(each.output.grad_fn, used)]
             kept.fed = [each for each in fed if _is_left(each.node, used)]
-            kept.draws = [each for each in draws if _is_left(each.log_probs.grad_fn, used)]
+            kept.draws = [each for each in draws if _is_left(each.node, used)]
             self.forget()
             self.kept = kept
         else:
             self.forget()
+
+
+def nodes_above(node: Any) -> set[Any]:
+    """Return a node of the graph and all nodes above it; none of None."""
+    found, todo = {node} - {None}, [node] if node else []
+    for each in todo:  # which grows
+        new = {other for other, _ in each.next_functions} - found - {None}
+        found |= new
+        todo += new
+    return found
 
 
 def _is_left(node: Any, used: Container[Any]) -> bool:

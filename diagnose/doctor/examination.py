@@ -173,22 +173,23 @@ class Examination:
             if id(trace) not in self.stories:
                 self.stories[id(trace)] = Story(trace)
             self.habits.drops |= self.calls.drops
-            if not self.calls.away:
+            if self.calls.seen or self.calls.fed:
                 self.stories[id(trace)].listen(self.calls)
-            if self.world is None and trace is self.tap.trace:
-                self._follow(trace)
+            updated = self.habits.steps > 0
+            own = self.world is None and trace is self.tap.trace
+            if own and self._learned.due(trace.moves, updated):
+                self._follow(trace, updated)
             if trace.full:  # no later gradient is examined
                 self.calls.look(away=True)
+            elif own and self._learned.waits(trace.moves):
+                self.calls.look(away=False)
         self.calls.move()
         self.habits.steps = 0
 
-    def _follow(self, trace: Trace) -> None:
-        """Keep the agent as it is now, if it is time."""
-        updated = self.habits.steps > 0
-        if not self._learned.due(trace.moves, updated):
-            return
+    def _follow(self, trace: Trace, updated: bool) -> None:
+        """Keep the agent as it is now."""
         lanes, calls = len(trace.rows[-1].used), self.calls
-        entered = calls.entered(lanes, time=-1)
+        entered = calls.entered(lanes)
         size = lanes * self.stories[id(trace)].actions
         laws = [call for call in calls.seen if call.output.numel() == size]
         actor = calls.whole(laws[-1], entered) if laws else None
@@ -245,17 +246,17 @@ class Examination:
             compute(False)
             return ()
         used: Container[Any] = ()
-        with self._apart(), self._report() as report:
+        with self._apart():
             if self._left == FIRST - 1:  # of these rows it is the first
                 self.declared.look()
             graph = LossGraph.of(loss)
             used, parameters = graph.nodes, graph.parameters
-            before = [None if each.grad is None else each.grad.clone() for each in parameters]
-            self.habits.gradient(report, parameters)
+            before = {each: each.grad.clone() for each in parameters if each.grad is not None}
+            self.habits.gradient(parameters)
         compute(True)
         with self._apart(), th.enable_grad(), self._report() as report:
             self.habits.finite(report, parameters)
-            self._examine(report, graph, Gradient(parameters, before), story)
+            self._examine(report, graph, before, story)
         return used
 
     def _wanted(self, end: int) -> bool:
@@ -268,7 +269,13 @@ class Examination:
         self._examined += wanted
         return wanted
 
-    def _examine(self, report: Report, graph: LossGraph, gradient: Gradient, story: Story) -> None:
+    def _examine(
+        self,
+        report: Report,
+        graph: LossGraph,
+        before: Mapping[th.Tensor, th.Tensor],  # earlier gradients of parameters
+        story: Story,
+    ) -> None:
         batch = Batch.of(graph, self.calls, story.actions)
         if batch is None:
             self.diagnosis.unchecked.setdefault("gradient", FORM)
@@ -284,14 +291,15 @@ class Examination:
         for each in (batch.logits, batch.values, batch.action_values):
             self.habits.role([] if each is None else LossGraph.of(each).parameters)
         if batch.action_values is not None:
-            self._values(report, batch, gradient, story)
+            own = LossGraph.of(batch.action_values).parameters  # a target network has others
+            self._values(report, batch, Gradient(own, before), story)
             return
         if self._rollout is None or self._rollout.section.end != self._end:
             self._finish_rollout()
             section = Section(story, self._begin, self._end)
             self._rollout = Rollout(section, self._heard(graph, section))
         self._rollout.meet(batch.network)
-        self._policy(report, batch, gradient, self._rollout)
+        self._policy(report, batch, Gradient(graph.parameters, before), self._rollout)
 
     def _meet(self, batch: Batch, graph: LossGraph) -> None:
         """Follow the network that gives values, and those of the same class that do not learn."""
@@ -389,6 +397,7 @@ class Examination:
             return
         wanted = batch.graph.wanted(taken)
         if batch.entered is None or (wanted is None and not batch.best):
+            report.unchecked["gradient"] = FORM
             return
         keys = story.keys(batch.entered)
         if batch.best:
@@ -417,7 +426,11 @@ class Examination:
         """Find the networks that have said what the next observations are worth."""
         shape = batch.count, story.actions
         apart = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
-        apart = [call for call in apart if not batch.graph.has(call.output)]
+        apart = [
+            call
+            for call in apart
+            if id(call.module) != batch.network or not batch.graph.has(call.output)
+        ]
         apart = [call for call in apart if not self._again(call, batch)] or apart
         seen = [call for call in apart if call.output.numel() == batch.count * story.actions]
         online = next((call for call in seen if id(call.module) == batch.network), None)

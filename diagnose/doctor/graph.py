@@ -10,9 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch as th
+from torch.autograd.graph import GradientEdge
+
+from .calls import Draw, nodes_above
 
 #: Errors that a node of the graph raises for what it has not kept.
 NOT_KEPT = (RuntimeError, AttributeError, NotImplementedError)
+#: Operations that give logarithms of probabilities.
+LOGS = {"Log", "LogSoftmax"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +27,11 @@ class Node:
     name: str
     kept: dict[str, Any]
     inputs: tuple[Any, ...]  # nodes of PyTorch; None where no gradient flows
+
+    @property
+    def kind(self) -> str:
+        """The operation, such as "Mul"."""
+        return self.name.rstrip("0123456789").removesuffix("Backward")
 
     def tensor(self, name: str, count: int) -> th.Tensor | None:
         """Return a kept tensor of one number in each row, (row,); None if there is none."""
@@ -51,31 +61,54 @@ class LossGraph:
 
     def named(self, *names: str) -> Iterator[Node]:
         """Yield the nodes of some operations, such as "Mul"."""
-        for node in self.nodes.values():
-            if node.name.rstrip("0123456789").removesuffix("Backward") in names:
-                yield node
+        return (node for node in self.nodes.values() if node.kind in names)
 
     @property
     def parameters(self) -> list[th.Tensor]:
         """The parameters at the leaves."""
         return [node.variable for node in self.nodes if hasattr(node, "variable")]
 
-    def slopes(self, tensors: list[th.Tensor]) -> list[th.Tensor]:
-        """Return the derivatives of the loss by some tensors, each of the shape of the tensor."""
-        return list(th.autograd.grad(self.loss, tensors, retain_graph=True, materialize_grads=True))
+    def slopes(self, of: list[th.Tensor] | list[GradientEdge]) -> list[th.Tensor]:
+        """Return the derivatives of the loss by tensors, or by results of nodes."""
+        return list(th.autograd.grad(self.loss, of, retain_graph=True))
 
     def has(self, tensor: th.Tensor) -> bool:
         """Whether the loss depends on a tensor."""
         return tensor.grad_fn in self.nodes
 
-    def actions(self, count: int) -> th.Tensor | None:
-        """Return the actions by which values or logarithms were gathered, (row,)."""
-        for node in self.named("Gather", "Index", "NllLoss", "NllLossForward"):
-            kept = [node.kept.get(key) for key in ("index", "target")]
-            kept += list(node.kept.get("indices") or ())[::-1]
-            for each in kept:
-                if isinstance(each, th.Tensor) and each.numel() == count:
-                    return each.detach().reshape(count).long()
+    def actions(self, output: th.Tensor) -> th.Tensor | None:
+        """Return the actions by which the values of a network were gathered, (row,)."""
+        return next((actions for _, actions in self._gathered(output)), None)
+
+    def _gathered(self, output: th.Tensor) -> Iterator[tuple[Any, th.Tensor]]:
+        """Yield the nodes that gather an entry of each row, and the numbers of the entries."""
+        count = len(output)
+        for key, node in self.nodes.items():
+            if node.kind in ("Gather", "Index", "NllLoss", "NllLossForward"):
+                kept = [node.kept.get(name) for name in ("index", "target")]
+                kept += list(node.kept.get("indices") or ())[::-1]
+                for each in kept:
+                    given = isinstance(each, th.Tensor) and each.numel() == count
+                    if given and output.grad_fn in nodes_above(key):
+                        yield key, each.detach().reshape(count).long()
+
+    def drawn(self, output: th.Tensor) -> Draw | None:
+        """Return the draws from a network's probabilities or logits, if entries are gathered."""
+        own = self.nodes[output.grad_fn].kind
+        below = {node.kind for node in self.nodes.values() if output.grad_fn in node.inputs}
+        if not {own, *below} & {"Softmax", "LogSoftmax"}:
+            return None
+        logits = output.log() if own == "Softmax" else output.log_softmax(-1)
+        for key, actions in self._gathered(output):
+            if self.nodes[key].kind.startswith("Nll"):
+                continue
+            logs = logits.gather(1, actions[:, None]).squeeze(1)
+            if {each.kind for each in map(self.nodes.get, nodes_above(key)) if each} & LOGS:
+                return Draw(logits, actions, logs, key)
+            of_logs = (each for each, node in self.nodes.items() if node.kind == "Log")
+            log = next((each for each in of_logs if key in nodes_above(each)), None)
+            scale = logs.detach().exp() if log is None else 1.0
+            return Draw(logits, actions, logs, log or key, scale)
         return None
 
     def bests(self, values: th.Tensor) -> th.Tensor | None:
@@ -87,23 +120,35 @@ class LossGraph:
                 return index.detach().reshape(-1).long()
         return None
 
-    def ratios(self, count: int) -> list[tuple[th.Tensor, bool]]:
-        """Return exponentials of one number in each row, such as the ratios of PPO.
+    def ratios(self, node: Any, probabilities: th.Tensor) -> list[tuple[th.Tensor, bool]]:
+        """Return the ratios of PPO: exponentials of a number in each row, and quotients.
 
-        The truth value says whether the new logarithm is subtracted; these ratios come last.
+        Args:
+            node: that of the probabilities, or of their logarithms.
+            probabilities: of the actions, (row,).
+
+        Returns:
+            The ratios, (row,), and whether the new probability is the lower number of a quotient;
+            these ratios come last.
         """
-        found = [
-            (result, self._subtracted(node.inputs[0]))
-            for node in self.named("Exp")
-            if (result := node.tensor("result", count)) is not None
-        ]
+        count, found = len(probabilities), list[tuple[th.Tensor, bool]]()
+        for each in self.named("Div"):
+            upper, lower = each.tensor("self", count), each.tensor("other", count)
+            if lower is not None and each.inputs[1] is None:
+                found += [(probabilities / lower, False)] * (node in nodes_above(each.inputs[0]))
+            elif upper is not None and each.inputs[0] is None:
+                found += [(upper / probabilities, True)] * (node in nodes_above(each.inputs[1]))
+        for each in self.named("Exp"):
+            result = each.tensor("result", count)
+            if result is not None and not th.equal(result, probabilities):
+                found.append((result, self._subtracted(each.inputs[0])))
         return sorted(found, key=lambda each: each[1])
 
     def _subtracted(self, node: Any) -> bool:
         """Whether what has a gradient is subtracted on the way to a node."""
         here, turned = self.nodes.get(node), False
         while here is not None:
-            name = here.name.rstrip("0123456789").removesuffix("Backward")
+            name = here.kind
             if name == "Neg" or (name in ("Sub", "Rsub") and here.inputs[0] is None):
                 turned = not turned
             if name not in ("Neg", "Sub", "Rsub", "View", "Squeeze", "Unsqueeze", "Clamp"):
@@ -114,21 +159,11 @@ class LossGraph:
     def multiplied(self, one: Any, others: set[Any]) -> bool:
         """Whether what depends on one node is multiplied by what depends on others alone."""
         for node in self.named("Mul") if others else ():
-            first, second = (self._above(each) for each in node.inputs)
+            first, second = (nodes_above(each) for each in node.inputs)
             for own, factor in ((first, second), (second, first)):
                 if one in own and one not in factor and others & factor:
                     return True
         return False
-
-    def _above(self, node: Any) -> set[Any]:
-        """Return a node and all nodes above it."""
-        found, todo = {node} - {None}, [node]
-        for each in todo:  # which grows
-            own = self.nodes.get(each)
-            new = [above for above in (own.inputs if own else ()) if above and above not in found]
-            found.update(new)
-            todo += new
-        return found
 
     def outer(self, values: th.Tensor) -> bool:
         """Whether an error has numbers of all pairs of rows, of values (row, 1) less (row,)."""
@@ -163,7 +198,7 @@ class LossGraph:
             node.name.removesuffix("Backward0")
             for node in self.named("Minimum", "Maximum")
             if node.tensor("self", count) is not None
-            and any(ratios & self._above(each) for each in node.inputs)
+            and any(ratios & nodes_above(each) for each in node.inputs)
         ]
 
     def factors(self, count: int) -> list[th.Tensor]:
@@ -189,15 +224,15 @@ class LossGraph:
     def wanted(self, values: th.Tensor) -> tuple[th.Tensor, str] | None:
         """Return what values of each row are driven to, (row,), and the loss, "mse" or "huber"."""
         count, own = values.numel(), values.detach().reshape(-1)
-        for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss"):
-            pair = node.tensor("self", count), node.tensor("target", count)
+        for node, pair in self._kept(
+            "self", "target", count, "MseLoss", "SmoothL1Loss", "HuberLoss"
+        ):
             kind = "mse" if node.name.startswith("Mse") else "huber"
             for one, other in (pair, pair[::-1]):
                 if one is not None and other is not None and th.equal(one, own):
                     return other, kind
-        squares = sorted(self.named("Pow", "Mul"), key=self._is_clipped)
-        for node in squares:
-            gap = node.tensor("self", count)
+        squares = self._kept("self", "self", count, "Pow", "Mul")
+        for node, (gap, _) in sorted(squares, key=lambda each: self._is_clipped(each[0])):
             squared = node.kept.get("exponent") == 2 or node.name.startswith("Mul")
             twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
             clipped = self._directly(node.inputs[0], "Clamp")
@@ -205,6 +240,22 @@ class LossGraph:
                 sign = -1.0 if self._turned(node.inputs[0]) else 1.0
                 return own - sign * gap, "mse"
         return None
+
+    def _kept(
+        self, one: str, other: str, count: int, *names: str
+    ) -> Iterator[tuple[Node, tuple[th.Tensor | None, th.Tensor | None]]]:
+        """Yield nodes of some operations and two kept tensors of a number in each row.
+
+        Operations of one number each, as many as rows, are taken together.
+        """
+        nodes = [*self.named(*names)]
+        for node in nodes:
+            yield node, (node.tensor(one, count), node.tensor(other, count))
+        single = [(node.tensor(one, 1), node.tensor(other, 1)) for node in nodes]
+        whole = [pair for pair in single if pair[0] is not None and pair[1] is not None]
+        if 1 < count == len(whole) == len(nodes):
+            first, second = (th.cat(column) for column in zip(*whole, strict=True))
+            yield nodes[0], (first, second)
 
     def _directly(self, node: Any, name: str) -> bool:
         """Whether a node is of an operation, but for its shape."""
@@ -227,7 +278,8 @@ class LossGraph:
     def _turned(self, node: Any) -> bool:
         """Whether a difference has the numbers with a gradient on its right side."""
         here = self.nodes.get(node)
-        return bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
+        rsub = here is not None and here.name.startswith("Rsub")  # of a number less a tensor
+        return rsub or bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
 
 
 def _kept(node: Any) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class _Weight:
     gradients: int = 0  # of losses of networks that act, or that give values
     pulled: bool = False  # whether it had a gradient before a step
     stepped: bool = False  # whether a step was made since the last gradient
+    stale: bool = False  # whether the last gradient was added to one that had been used
 
     @property
     def still(self) -> bool:
@@ -105,13 +106,16 @@ class Habits:
             words = "gradients were computed, and are gone when the step is made"
             report.add("gradients", np.array([bool(none)]), words, [_LOST])
             self._pulled.clear()
+            stale = any(each.stale and _pulls(each.tensor) for each in own)
+            words = "the gradients of the step before are still there"
+            report.add("gradients", np.array([stale]), words, [_CLEARED])
             self._watched += 1
             watched = self._most <= LEAST and self._watched <= OFTEN
             self._before = [each.tensor.detach().clone() for each in own] if watched else None
             return
         self.steps += 1
         for each in own:
-            each.owned = each.stepped = True
+            each.owned, each.stepped, each.stale = True, True, False
             each.pulled = each.pulled or _pulls(each.tensor)
         if self._before is not None:
             pairs = zip(self._before, own, strict=True)
@@ -125,19 +129,22 @@ class Habits:
         for each in self._of(parameters):
             each.gradients += 1
 
-    def gradient(self, report: Report, parameters: list[th.Tensor]) -> None:
-        """Follow a loss, before its gradients are computed."""
-        old = [each.tensor.grad for each in self._of(parameters) if each.stepped]
-        stale = any(grad is not None and bool(grad.any()) for grad in old)
+    def gradient(self, parameters: list[th.Tensor]) -> None:
+        """Follow a loss, before its gradients are computed.
+
+        The loss of an actor may leave gradients in a critic, which are cleared before its next one.
+        """
+        own = [each for each in self._of(parameters) if _pulls(each.tensor)]
+        stale = [each for each in own if each.stepped or each.stale]
         self.unseen()
-        words = "the gradients of the step before are still there"
-        report.add("gradients", np.array([stale]), words, [_CLEARED])
+        for each in stale:
+            each.stale = True
 
     def unseen(self) -> None:
         """Follow a loss that is not examined: gradients may have been added up since a step."""
         self._pulled.clear()
         for each in self._weights.values():
-            each.stepped = False
+            each.stepped = each.stale = False
 
     def target(self, network: th.nn.Module) -> None:
         """Follow the network that gives the values of targets."""

@@ -7,13 +7,14 @@ nothing need be declared; a gradient that no choice of weights gives is wrong, a
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch as th
+from torch.autograd.graph import GradientEdge
 
 from ...core import FloatArray
 from ..audits.formula import closeness, named
@@ -86,7 +87,10 @@ class Batch:
     @cached_property
     def ratio(self) -> tuple[th.Tensor, bool] | None:
         """PPO's ratios, (row,), and whether they are those of old to new probabilities."""
-        return next(iter(self.graph.ratios(self.count)), None)
+        if self.log_probs is None:
+            return None
+        probabilities = self.log_probs.detach().exp()
+        return next(iter(self.graph.ratios(self.draws[0].node, probabilities)), None)
 
     @cached_property
     def clips(self) -> list[float]:
@@ -106,9 +110,11 @@ class Batch:
 
         They are None if the loss does not depend on log-probabilities.
         """
-        logs = [draw.log_probs for draw in self.draws]
-        found = self.graph.slopes(logs) if logs else []
-        joined = th.cat([each.reshape(-1) for each in found]) if found else th.zeros(1)
+        if not self.draws:
+            return None
+        found = self.graph.slopes([GradientEdge(draw.node, 0) for draw in self.draws])
+        scaled = [each * draw.scale for each, draw in zip(found, self.draws, strict=True)]
+        joined = th.cat([each.reshape(-1) for each in scaled])
         return -len(joined) * joined if joined.any() else None
 
     def weighted(self, targets: th.Tensor) -> th.Tensor | None:
@@ -124,27 +130,33 @@ class Batch:
     @classmethod
     def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
         """Find the batch of a loss among the calls before it; None if there is none."""
-        draws = [draw for draw in calls.all_of("draws") if graph.has(draw.log_probs)]
+        draws = [draw for draw in calls.all_of("draws") if draw.node in graph.nodes]
         seen = [call for call in calls.all_of("seen") if graph.has(call.output)]
+        if not draws:
+            laws = (
+                graph.drawn(call.output)
+                for call in reversed(seen)
+                if _is_table(call.output, actions)
+            )
+            draws = [*filter(None, laws)][:1]
         if draws:
             return cls._of_policy(graph, calls, draws, seen)
         for call in reversed(seen):
             values = call.output
-            if values.dim() == 2 and values.shape[1] == actions:
-                taken, best = graph.actions(len(values)), graph.bests(values)
+            if _is_table(values, actions):
+                taken, best = graph.actions(values), graph.bests(values)
                 taken = best if taken is None else taken
                 if taken is not None and taken.max() < actions:
                     same = [each.output for each in seen if each.module is call.module]
                     same = [each for each in same if each.shape == values.shape]
-                    time = next(number for number, each in enumerate(same) if each is values)
                     return cls(
                         graph,
-                        calls.entered(len(values), learned=True, time=time),
+                        _entered(calls, [(values.grad_fn, values)]),
                         taken,
                         id(call.module),
                         action_values=values,
                         best=taken is best,
-                        others=tuple(same[:time] + same[time + 1 :]),
+                        others=tuple(each for each in same if each is not values),
                     )
         return cls._of_critic(graph, calls, seen) if actions else None
 
@@ -153,10 +165,11 @@ class Batch:
         """Find the batch of a loss of values alone."""
         for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
             same = [call.output for call in seen if id(call.module) == module]
-            own = [each.reshape(-1) for each in same if each.numel() == len(each)]
-            for values in [*own, th.cat(own)] if own else []:
+            same = [each for each in same if each.numel() == len(each)]
+            for own in [*([each] for each in same), same] if same else []:
+                values = th.cat([each.reshape(-1) for each in own])
                 if graph.wanted(values) is not None or graph.outer(values):
-                    entered = calls.entered(len(values), learned=True)
+                    entered = _entered(calls, [(each.grad_fn, each) for each in own])
                     none = th.zeros(len(values), dtype=th.long, device=values.device)
                     return cls(graph, entered, none, module, values)
         return None
@@ -166,7 +179,7 @@ class Batch:
         cls, graph: LossGraph, calls: Calls, draws: list[Draw], seen: list[Call]
     ) -> "Batch":
         taken = th.cat([draw.actions.reshape(-1) for draw in draws]).long()
-        entered = calls.entered(len(taken), learned=True)
+        entered = _entered(calls, [(draw.node, draw.log_probs) for draw in draws])
         logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
         logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
         network, values, same = None, None, list[th.Tensor]()
@@ -181,9 +194,25 @@ class Batch:
                 values = next((each for each in own if graph.wanted(each) is not None), own[0])
                 break
         nodes = {each.grad_fn for each in same} if network else set()
-        attached = graph.multiplied(draws[0].log_probs.grad_fn, nodes)
+        attached = graph.multiplied(draws[0].node, nodes)
         given = network, values, logits, logs
         return cls(graph, entered, taken, *given, attached=attached, draws=tuple(draws))
+
+
+def _is_table(output: th.Tensor, actions: int) -> bool:
+    """Whether an output has a number for each action, (row, action)."""
+    return output.dim() == 2 and output.shape[1] == actions
+
+
+def _entered(calls: Calls, outputs: list[tuple[Any, th.Tensor]]) -> th.Tensor | None:
+    """Return what has entered the first layers above the nodes of outputs, in turn, (row, ...)."""
+    found = []
+    for node, output in outputs:
+        rows = calls.rows_above(node)
+        if rows is not None and len(rows) == (len(output) if output.dim() else 1):
+            found.append(rows)
+    same = {each.shape[1:] for each in found}
+    return th.cat(found) if len(found) == len(outputs) and len(same) == 1 else None
 
 
 class Weights(NamedTuple):
@@ -197,9 +226,10 @@ class Weights(NamedTuple):
 class Gradient:
     """The gradient of a loss, for comparison with those of other losses of the same graph."""
 
-    def __init__(self, parameters: list[th.Tensor], before: list[th.Tensor | None]) -> None:
+    def __init__(self, parameters: list[th.Tensor], before: Mapping[th.Tensor, th.Tensor]) -> None:
         given = []
-        for parameter, old in zip(parameters, before, strict=True):
+        for parameter in parameters:
+            old = before.get(parameter)
             found = th.zeros_like(parameter) if parameter.grad is None else parameter.grad
             given.append((found if old is None else found - old).detach().double().cpu().ravel())
         vector = th.cat(given).numpy()

@@ -125,8 +125,9 @@ class Rollout:
             own = np.full(self.returns.shape, np.nan)
             own[at] = numbers_of(batch.values)[there]
             self.values = own if np.isfinite(own).all() else None
-        if targets is not None:
-            self.returns[at] = numbers_of(targets)[there]
+        if targets is not None:  # the first ones: a program may estimate them anew in each epoch
+            own, old = numbers_of(targets)[there], self.returns[at]
+            self.returns[at] = np.where(np.isnan(old), own, old)
         if batch.ratio is not None and batch.log_probs is not None:
             change = batch.ratio[0].log() * (1 if batch.ratio[1] else -1)
             self.log_probs[at] = numbers_of(batch.log_probs.detach() + change)[there]

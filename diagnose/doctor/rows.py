@@ -14,14 +14,21 @@ from .calls import Calls, Numbers, numbers_of
 from .program import frames
 from .tap import Trace
 
-#: Rows that are read together.
-TOGETHER = 1000
+#: Rows that are read together, and the largest error of a sum of probabilities.
+TOGETHER, NEAR = 1000, 1e-5
 
 
 def keys_of(rows: Numbers) -> list[bytes]:
     """Return a key for each row, by which equal rows are found."""
     flat = np.asarray(rows, dtype=np.float32).reshape(len(rows), -1)
     return [row.tobytes() for row in flat + 0.0]  # without negative zeros
+
+
+def _logs(output: Numbers) -> Numbers | None:
+    """Return the logarithms of probabilities, (lane, action); None of other numbers."""
+    law = output.shape[1] > 1 and (output >= 0).all() and (abs(output.sum(axis=1) - 1) < NEAR).all()
+    with np.errstate(divide="ignore"):
+        return np.log(output) if law else None
 
 
 class Heard(NamedTuple):
@@ -114,7 +121,7 @@ class Story:
         """Note what networks were given and have said before the newest row."""
         row = self.trace.rows[-1]
         lanes = len(row.used)
-        entered = calls.entered(lanes, time=-1)  # the last call before the move
+        entered = calls.entered(lanes)
         outputs = {
             id(module): numbers_of(output).reshape(lanes, -1)
             for module, output, *_ in calls.seen
@@ -122,6 +129,8 @@ class Story:
         }
         drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
         logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions) if drawn else None
+        if logits is None:
+            logits = next(filter(None.__ne__, map(_logs, outputs.values())), None)
         keys = None if entered is None else keys_of(numbers_of(entered))
         shown = (self.raw(row.seen), keys_of(row.seen))
         if keys is not None and keys not in shown:  # a critic may be asked once more after a move

@@ -75,6 +75,10 @@ class Learned:
         """Whether it is time to copy the networks, or the actor after one of the first updates."""
         return moves >= self._next or (len(self._early) <= UPDATES and (updated or not self._early))
 
+    def waits(self, moves: int) -> bool:
+        """Whether the networks are known, and to be copied as soon as they are called."""
+        return moves >= self._next > 0
+
     def follow(self, trace: Trace, actor: th.nn.Module | None, values: Any, updated: bool) -> None:
         """Copy the networks if it is time, and the actor after each of the first updates."""
         if actor is not None and len(self._early) <= UPDATES and (updated or not self._early):

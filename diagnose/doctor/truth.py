@@ -114,7 +114,11 @@ def judge(
     blamed += [(each, formula) for each in own.findings]
     found, best = min(blamed, key=lambda each: _says_less(each[0]))
     if found.mistake in {None, *LAST}:
-        usual = [replace(formula, gamma=gamma) for gamma in declared.options("gamma")]
+        bases = [formula]
+        if hasattr(formula, "gae_lambda"):  # targets over a move have none
+            bases.append(replace(formula, gae_lambda=0.0))
+        gammas = declared.options("gamma")
+        usual = [replace(base, gamma=gamma) for base in bases for gamma in gammas]
         shaped = _own_rewards(report, check, tried, [formula, *usual], given, known)
         if shaped is not None or any(each.check == check for each in report.findings):
             return shaped

@@ -143,7 +143,8 @@ def run_doctor(options: DoctorConfig) -> int:
         for table in found.tables():
             parts += [page.heading(table.title), page.table(table)]
         write_file(options.page, page.to_html(f"exactdice doctor {options.script}", parts).encode())
-    print_json(found.as_dict()) if options.json else print(found)
+    # The last line of the script may have no end.
+    print_json(found.as_dict()) if options.json else print(f"\n{found}")
     return code if found.ok else 1
 
 
