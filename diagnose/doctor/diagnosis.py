@@ -113,6 +113,8 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         """The result in a sentence."""
+        if self.ok and "doctor" in self.unchecked:
+            return f"No verdict: {self.unchecked['doctor']}."
         if self.ok:
             if not (count := len(self.held)):
                 return "No check was made."

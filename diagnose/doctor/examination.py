@@ -123,7 +123,7 @@ class Examination:
             found.spent += self.tap.spent + self.calls.spent
             found.moves = trace.moves if trace else 0
             if self.tap.failed:
-                found.unchecked["doctor"] = f"it failed itself: {self.tap.failed[0]}"
+                found.unchecked["doctor"] = f"the doctor failed itself: {self.tap.failed[0]}"
             if self.calls.recurrent:
                 found.unchecked["networks"] = "recurrent networks are not examined"
             for name, expression in self.declared.unmet.items():
@@ -141,7 +141,9 @@ class Examination:
             law = self._rollout is not None
             made = {*self.diagnosis.held, *(each.check for each in self.diagnosis.symptoms)}
             if law and "returns" not in made:
-                self.diagnosis.unchecked.setdefault("returns", "no loss of a critic was found")
+                rows = "its losses have no rows of a rollout"
+                why = "no loss of a critic was found" if self.network is None else rows
+                self.diagnosis.unchecked.setdefault("returns", why)
             gamma = self.declared.found.get("gamma")
             seconds = max(SCORES, self.budget * (time.perf_counter() - self._begun))
             changed = self.story is not None and self.story.changed

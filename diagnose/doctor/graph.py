@@ -61,7 +61,11 @@ class LossGraph:
 
     def named(self, *names: str) -> Iterator[Node]:
         """Yield the nodes of some operations, such as "Mul"."""
-        return (node for node in self.nodes.values() if node.kind in names)
+        return (node for _, node in self._keyed(*names))
+
+    def _keyed(self, *names: str) -> Iterator[tuple[Any, Node]]:
+        """Yield the nodes of some operations, and those of PyTorch."""
+        return ((key, node) for key, node in self.nodes.items() if node.kind in names)
 
     @property
     def parameters(self) -> list[th.Tensor]:
@@ -83,14 +87,13 @@ class LossGraph:
     def _gathered(self, output: th.Tensor) -> Iterator[tuple[Any, th.Tensor]]:
         """Yield the nodes that gather an entry of each row, and the numbers of the entries."""
         count = len(output)
-        for key, node in self.nodes.items():
-            if node.kind in ("Gather", "Index", "NllLoss", "NllLossForward"):
-                kept = [node.kept.get(name) for name in ("index", "target")]
-                kept += list(node.kept.get("indices") or ())[::-1]
-                for each in kept:
-                    given = isinstance(each, th.Tensor) and each.numel() == count
-                    if given and output.grad_fn in nodes_above(key):
-                        yield key, each.detach().reshape(count).long()
+        for key, node in self._keyed("Gather", "Index", "NllLoss", "NllLossForward"):
+            kept = [node.kept.get(name) for name in ("index", "target")]
+            kept += list(node.kept.get("indices") or ())[::-1]
+            given = (each for each in kept if isinstance(each, th.Tensor))
+            for each in (index for index in given if index.numel() == count):
+                if output.grad_fn in nodes_above(key):
+                    yield key, each.detach().reshape(count).long()
 
     def drawn(self, output: th.Tensor) -> Draw | None:
         """Return the draws from a network's probabilities or logits, if entries are gathered."""
@@ -105,8 +108,8 @@ class LossGraph:
             logs = logits.gather(1, actions[:, None]).squeeze(1)
             if {each.kind for each in map(self.nodes.get, nodes_above(key)) if each} & LOGS:
                 return Draw(logits, actions, logs, key)
-            of_logs = (each for each, node in self.nodes.items() if node.kind == "Log")
-            log = next((each for each in of_logs if key in nodes_above(each)), None)
+            logs_of = (each for each, _ in self._keyed("Log") if key in nodes_above(each))
+            log = next(logs_of, None)
             scale = logs.detach().exp() if log is None else 1.0
             return Draw(logits, actions, logs, log or key, scale)
         return None
@@ -188,17 +191,16 @@ class LossGraph:
                 return True
         return False
 
-    def choices(self, count: int) -> list[str]:
-        """Return the operations that take one of two numbers of each row that come from the ratio.
+    def choices(self, probabilities: Any, count: int) -> list[str]:
+        """Return the operations that take one of two numbers of each row that come from a node.
 
         They are "Minimum" and "Maximum".
         """
-        ratios = {key for key, node in self.nodes.items() if node.name == "ExpBackward0"}
         return [
-            node.name.removesuffix("Backward0")
+            node.kind
             for node in self.named("Minimum", "Maximum")
             if node.tensor("self", count) is not None
-            and any(ratios & nodes_above(each) for each in node.inputs)
+            and any(probabilities in nodes_above(each) for each in node.inputs)
         ]
 
     def factors(self, count: int) -> list[th.Tensor]:
@@ -223,15 +225,15 @@ class LossGraph:
 
     def wanted(self, values: th.Tensor) -> tuple[th.Tensor, str] | None:
         """Return what values of each row are driven to, (row,), and the loss, "mse" or "huber"."""
-        count, own = values.numel(), values.detach().reshape(-1)
+        own = values.detach().reshape(-1)
         for node, pair in self._kept(
-            "self", "target", count, "MseLoss", "SmoothL1Loss", "HuberLoss"
+            "self", "target", values, "MseLoss", "SmoothL1Loss", "HuberLoss"
         ):
             kind = "mse" if node.name.startswith("Mse") else "huber"
             for one, other in (pair, pair[::-1]):
                 if one is not None and other is not None and th.equal(one, own):
                     return other, kind
-        squares = self._kept("self", "self", count, "Pow", "Mul")
+        squares = self._kept("self", "self", values, "Pow", "Mul")
         for node, (gap, _) in sorted(squares, key=lambda each: self._is_clipped(each[0])):
             squared = node.kept.get("exponent") == 2 or node.name.startswith("Mul")
             twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
@@ -242,20 +244,33 @@ class LossGraph:
         return None
 
     def _kept(
-        self, one: str, other: str, count: int, *names: str
+        self, one: str, other: str, values: th.Tensor, *names: str
     ) -> Iterator[tuple[Node, tuple[th.Tensor | None, th.Tensor | None]]]:
-        """Yield nodes of some operations and two kept tensors of a number in each row.
+        """Yield nodes of some operations, and two kept tensors of a number in each row.
 
-        Operations of one number each, as many as rows, are taken together.
+        Operations of one number each come together if values are joined, one of each operation.
         """
-        nodes = [*self.named(*names)]
-        for node in nodes:
+        nodes, count = [*self._keyed(*names)], values.numel()
+        for _, node in nodes:
             yield node, (node.tensor(one, count), node.tensor(other, count))
-        single = [(node.tensor(one, 1), node.tensor(other, 1)) for node in nodes]
-        whole = [pair for pair in single if pair[0] is not None and pair[1] is not None]
-        if 1 < count == len(whole) == len(nodes):
-            first, second = (th.cat(column) for column in zip(*whole, strict=True))
-            yield nodes[0], (first, second)
+        if count == 1 or values.grad_fn is None or values.grad_fn in self.nodes:
+            return
+        own: dict[Any, Node] = {}
+        for key, node in nodes:
+            own |= dict.fromkeys(nodes_above(key), node)
+        parts = [self._known(each) for each, _ in values.grad_fn.next_functions]
+        found = [own[each] for each in parts if each in own]
+        pairs = [(node.tensor(one, 1), node.tensor(other, 1)) for node in found]
+        whole = [(a, b) for a, b in pairs if a is not None and b is not None]
+        if len(whole) == len(parts) == count:
+            first, second = map(th.cat, zip(*whole, strict=True))
+            yield found[0], (first, second)
+
+    def _known(self, node: Any) -> Any:
+        """Return the first node of the graph on a way up from a node; None if there is none."""
+        while node is not None and node not in self.nodes:
+            node = next((each for each, _ in node.next_functions), None)
+        return node
 
     def _directly(self, node: Any, name: str) -> bool:
         """Whether a node is of an operation, but for its shape."""

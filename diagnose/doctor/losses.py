@@ -132,20 +132,13 @@ class Batch:
         """Find the batch of a loss among the calls before it; None if there is none."""
         draws = [draw for draw in calls.all_of("draws") if draw.node in graph.nodes]
         seen = [call for call in calls.all_of("seen") if graph.has(call.output)]
-        if not draws:
-            laws = (
-                graph.drawn(call.output)
-                for call in reversed(seen)
-                if _is_table(call.output, actions)
-            )
-            draws = [*filter(None, laws)][:1]
+        tables = [call for call in reversed(seen) if _is_table(call.output, actions)]
+        draws = draws or [*filter(None, (graph.drawn(call.output) for call in tables))][:1]
         if draws:
             return cls._of_policy(graph, calls, draws, seen)
-        for call in reversed(seen):
-            values = call.output
-            if _is_table(values, actions):
-                taken, best = graph.actions(values), graph.bests(values)
-                taken = best if taken is None else taken
+        for find in (graph.actions, graph.bests):
+            for call in tables:
+                values, taken = call.output, find(call.output)
                 if taken is not None and taken.max() < actions:
                     same = [each.output for each in seen if each.module is call.module]
                     same = [each for each in same if each.shape == values.shape]
@@ -155,7 +148,7 @@ class Batch:
                         taken,
                         id(call.module),
                         action_values=values,
-                        best=taken is best,
+                        best=find == graph.bests,
                         others=tuple(each for each in same if each is not values),
                     )
         return cls._of_critic(graph, calls, seen) if actions else None
@@ -354,7 +347,7 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
     """
     if batch.ratio is None:
         return
-    choices, mistake = batch.graph.choices(batch.count), None
+    choices, mistake = batch.graph.choices(batch.draws[0].node, batch.count), None
     if batch.ratio[1]:
         mistake = INVERTED
     elif batch.clips and not choices:

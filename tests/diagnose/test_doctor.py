@@ -144,6 +144,10 @@ APART = (
     BACKWARD,
     "            (policy_loss - 0.01 * law.entropy().mean()).backward()\n            (0.5 * value_loss).backward()\n",
 )
+RATIO = "            ratio = (law.log_prob(b_actions) - b_logs).exp()\n"
+#: Laws without an object of PyTorch's.
+LAW = ("law = Categorical(logits=agent.actor(b_obs))", "law = agent.actor(b_obs).softmax(1)")
+ENTROPY = ("0.01 * law.entropy().mean()", "0.01 * -(law * law.log()).sum(1).mean()")
 #: Right PPOs of other kinds, as edits.
 PPO_KINDS = {
     "losses apart": [APART],
@@ -156,6 +160,9 @@ PPO_KINDS = {
         ("agent.critic(b_obs).squeeze(1)", "b_values"),
     ],
     "rewards are scaled": [("torch.tensor(reward), ", "torch.tensor(reward) / 3, ")],
+    "probabilities that are gathered": [LAW, (RATIO, "            old = b_logs\n            ratio = law.gather(1, b_actions[:, None]).squeeze(1) / old.exp()\n"), ENTROPY],
+    "logarithms of gathered probabilities": [LAW, (RATIO, "            ratio = (law.gather(1, b_actions[:, None]).squeeze(1).log() - b_logs).exp()\n"), ENTROPY],
+    "a quotient of probabilities": [(RATIO, "            ratio = law.log_prob(b_actions).exp() / b_logs.exp()\n")],
     "returns without lambda": [("    returns = advantages + values\n", "    returns, later = torch.zeros(ROWS, LANES), agent.critic(torch.tensor(seen)).squeeze(1).detach()\n    for t in reversed(range(ROWS)):\n        returns[t] = later = rewards[t] + GAMMA * (1 - ends[t]) * later\n")],
 }  # fmt: skip
 
@@ -357,6 +364,8 @@ def test_mistakes_of_a_dqn_are_noticed(tmp_path, monkeypatch, planted):
 
 STORED = "buffer.append((seen, action, reward, after, ended))"
 NEXT = "            best = target(later).max(dim=1).values\n"
+WANTED = f"        with torch.no_grad():\n{NEXT}            wanted = torch.tensor(rewards) + GAMMA * best * ~torch.tensor(ends)\n"
+LATE = WANTED.replace("        with torch.no_grad():\n", "").replace("            ", "        ")
 #: Right DQNs of other kinds, as edits.
 KINDS = {
     "an end pays -1": (STORED, STORED.replace("reward", "-1.0 if ended else reward")),
@@ -366,6 +375,9 @@ KINDS = {
     "a batch as large as a layer": (NEXT, NEXT + "            [target(each) for each in later]\n"),
     "networks asked of moves after them": ("    seen = after\n", "    online(torch.tensor(seen[None]))\n    seen = after\n"),
     "the next observation of an end is zeros": (STORED, STORED.replace("after", "0 * after if ended else after")),
+    "targets detached late": (WANTED, LATE.replace(" * ~", ".detach() * ~")),
+    "a target network with its graph": (WANTED, LATE),
+    "gradients that another loss leaves": ("        optimizer.step()\n", "        optimizer.step()\n        online(obs).mean().backward()\n"),
     "weights of rows": ("mse_loss(values, wanted.float())", "mse_loss(values, wanted.float(), reduction='none') @ torch.linspace(0, 1, 32)"),
     "values of other actions": (NEXT, "            best = torch.where(torch.rand(32) < 0.3, target(later).min(dim=1).values, target(later).max(dim=1).values)\n"),
     "observations divided": ("obs, later = torch.tensor(obs), torch.tensor(later)", "obs, later = torch.tensor(obs) / 2, torch.tensor(later) / 2"),
