@@ -80,7 +80,7 @@ def test_every_command_takes_it_and_a_run_folder_finds_it_again(prints, tmp_path
     assert "hold:4" in prints("score", "hold:4", *game)
     here = ["twenty_one.py:TwentyOne", "--env", "limit", "5"]
     folder = tmp_path / "run"
-    options = ["--algorithm", "qlearning", "--steps", "2000", "--run-folder", folder]
+    options = ["--algorithm", "qlearning", "--steps", "500", "--run-folder", folder]
     with monkeypatch.context() as patch:
         patch.chdir(FOLDER)
         assert "normalised score" in prints("train", *here, *options)
@@ -104,7 +104,7 @@ def test_the_workers_of_a_benchmark_load_it(prints, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "sizes"), [(PLACE, (4, 3)), (PLACE, (1, 1)), (PIG, (4, 3)), (METRES, (2, 2))]
+    ("place", "sizes"), [(PLACE, (3, 2)), (PLACE, (1, 1)), (PIG, (3, 2)), (METRES, (1, 1))]
 )
 def test_an_example_obeys_all_rules(own_games, place, sizes):
     check_game(own_games(place)(*sizes))

@@ -1,5 +1,6 @@
 """The built packages, rather than the checkout, and what importing and installing them costs."""
 
+import ast
 import os
 import re
 import shutil
@@ -77,7 +78,30 @@ def modules():
             yield ".".join(["exactdice", *(part for part in parts if part != "__init__")])
 
 
-def test_every_module_in_the_folders_is_in_the_wheel(installed, tmp_path):
+def test_every_module_in_the_folders_is_in_the_wheel(installed):
+    for name in modules():
+        place = installed.joinpath(*name.split("."))
+        assert place.with_suffix(".py").is_file() or (place / "__init__.py").is_file(), name
+
+
+def absolute_imports(path):
+    """List the top-level names that a file imports without dots."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (entry.name.partition(".")[0] for entry in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def test_no_module_imports_a_folder_of_the_checkout():
+    """Only the tests see the folders as packages; what is installed has no such names."""
+    for path in FILES:
+        assert not {*absolute_imports(path)} & {*ROOMS}, path
+    assert {*absolute_imports(Path(__file__))} > {"ast", "checkout"}
+
+
+@pytest.mark.slow  # for what torch and ray take to import; the two tests above name what is missing
+def test_every_module_of_the_wheel_can_be_imported(installed, tmp_path):
     code = "import importlib as i, sys\nfor n in sys.argv[1:]: print(i.import_module(n).__file__)"
     found = python("-c", code, *modules(), path=installed, cwd=tmp_path).split()
     assert len(found) == len(set(found)) >= 20

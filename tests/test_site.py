@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from pkgutil import resolve_name
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -20,6 +21,15 @@ TEXTS = [
     *sorted(path.name for path in ROOT.glob("*.md")),
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 ]
+
+
+PUBLIC = {*exactdice.__all__} - {"REFERENCE"}
+
+
+def place_of(name):
+    """Give the place where a public name is defined."""
+    thing = getattr(exactdice, name)
+    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 class Page(HTMLParser):
@@ -62,6 +72,22 @@ def pages(site):
     return found
 
 
+def test_every_page_of_the_navigation_is_there_and_the_reference_has_every_public_name():
+    """As the slow tests of the built site find, without building it."""
+    settings = (ROOT / "mkdocs.yml").read_text()
+    named = re.findall(r"^ +- .*: (\S+\.md)$", settings, re.M)
+    made = {f"notebooks/{path.stem}.md" for path in (ROOT / "docs/notebooks").glob("*.ipynb")}
+    assert len(named) > 30
+    assert {name for name in named if not (ROOT / "docs" / name).is_file()} == made | {
+        "changelog.md"
+    }
+    texts = [path.read_text() for path in (ROOT / "docs/reference").glob("*.md")]
+    shown = {place for text in texts for place in re.findall(r"^::: (\S+)$", text, re.M)}
+    assert all(resolve_name(place) is not None for place in shown)
+    assert {place_of(name) for name in PUBLIC} - shown == set()
+
+
+@pytest.mark.slow
 def test_every_link_leads_somewhere_and_no_page_loads_from_another_server(site, pages):
     for style in site.rglob("*.css"):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text()), style.name
@@ -78,6 +104,7 @@ def test_every_link_leads_somewhere_and_no_page_loads_from_another_server(site, 
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
 
 
+@pytest.mark.slow
 def test_a_tap_on_a_picture_opens_it_and_each_notebook_is_a_page_with_its_pictures(site, pages):
     gallery, games = (pages[site / name] for name in ("gallery.html", "games.html"))
     pictures = {place for place in gallery.loads if place.startswith("gallery/")}
@@ -94,6 +121,7 @@ def test_a_tap_on_a_picture_opens_it_and_each_notebook_is_a_page_with_its_pictur
         assert {f"{book.stem}-{number}.png" for number in range(1, drawn + 1)} <= shown
 
 
+@pytest.mark.slow
 def test_a_page_that_is_read_from_the_disk_is_searched(site, browser):
     page, asked = browser.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
@@ -108,11 +136,10 @@ def test_a_page_that_is_read_from_the_disk_is_searched(site, browser):
     page.close()
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_public_name(pages):
     anchors = set().union(*(pages[path].anchors for path in pages if "reference" in path.parts))
-    public = [getattr(exactdice, name) for name in exactdice.__all__ if name != "REFERENCE"]
-    places = {f"{thing.__module__}.{thing.__qualname__}" for thing in public}
-    assert places - anchors == set()
+    assert {place_of(name) for name in PUBLIC} - anchors == set()
 
 
 @cache

@@ -16,10 +16,10 @@ import exactdice
 HALF = Fraction(1, 2)
 
 
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mode", MODES)
-def test_all_figures_of_random_laws_are_those_by_hand(mode):
-    found = {seed: compare(draw_law(mode, seed), seed) for seed in range(2)}
-    assert found == {0: [], 1: []}
+def test_all_figures_of_random_laws_are_those_by_hand(mode, seed):
+    assert compare(draw_law(mode, seed), seed) == []
 
 
 @pytest.mark.parametrize(("mode", "seed"), [("illegal", 20), ("mixed", 23), ("cycles", 0)])

@@ -351,18 +351,18 @@ def test_wrong_words_of_the_command_are_errors_by_name(refusal, tmp_path):
 
 def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
     def stop_in_the_middle(bar):
-        if bar.num_timesteps >= 2048:
+        if bar.num_timesteps >= 1024:
             raise KeyboardInterrupt
 
     folder = tmp_path / "run"
     monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
     monkeypatch.setattr(training.ProgressCallback, "_on_rollout_end", stop_in_the_middle)
-    options = {"steps": 4096, "num_envs": 64, "eval_interval": 1024, "diagnose": True}
+    options = {"steps": 2048, "num_envs": 32, "eval_interval": 512, "diagnose": True}
     with pytest.raises(KeyboardInterrupt):
         train(TrainConfig(env=GREED, run_folder=folder, **options), diagnosis=unlimited)
     before = Diary.read(folder)
     done = diagnose_models(folder)["checkpoint"].numbers["timesteps"]
-    assert 0 < done < 4096
+    assert 0 < done < 2048
     monkeypatch.undo()
     train(TrainConfig(resume=folder), diagnosis=unlimited)
     after = Diary.read(folder)

@@ -340,11 +340,18 @@ DRAWN = [
 ]
 
 
+@pytest.mark.parametrize("right", [2, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "keywords", "words"), DRAWN)
-def test_lanes_of_one_seed_are_found_though_a_policy_draws_their_actions(name, keywords, words):
-    """All of them, and two of eight."""
+def test_lanes_of_one_seed_are_found_though_a_policy_draws_their_actions(
+    name, keywords, words, right
+):
+    """All of them, and two of eight; of seeds that differ none is accused."""
     make = lambda: gym.make(name, **keywords)  # noqa: E731
-    for seeds in ([5] * 8, [1, 2, 3, 4, 5, 5, 6, 7], *(list(range(k, k + 8)) for k in range(10))):
+    for seeds in (
+        [5] * 8,
+        [1, 2, 3, 4, 5, 5, 6, 7],
+        *(list(range(k, k + 8)) for k in range(right)),
+    ):
         arrays = play_cut(make, 120, masked=name.startswith("exact"), seeds=seeds)
         findings = audit(make(), cut_rollout(arrays)).findings
         alike = len(set(seeds)) < 8

@@ -37,11 +37,14 @@ QUICK = {
 }
 
 
-#: Every reward in the first seat; in the last that which takes payoffs and values, and slow ones.
+#: In the first seat payoffs and one of the rewards that take values, in the last one shaped
+#: rewards; all others are slow.
+SHAPED = "regret", "shaped"
 REWARDED = [
-    pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (seat > 0 and reward != "shaped"))
-    for name in GAMES
+    pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (reward not in rewards))
+    for number, name in enumerate(GAMES)
     for seat in sorted({0, make_game(name).num_players - 1})  # the small sizes have every seat
+    for rewards in [("outcome", SHAPED[number % 2]) if seat == 0 else ("shaped",)]
     for reward in ("outcome", "regret", "shaped")
 ]
 
@@ -158,7 +161,7 @@ def test_vector_and_sb3_play_the_same_games(name, seat, reward):
     observations, infos = vector.reset(seed=4)
     assert (observations == other.reset()).all()
     rng = np.random.default_rng(5)
-    for _ in range(150):
+    for _ in range(100):
         masks = infos["action_mask"].astype(bool)
         assert (masks == np.stack(other.env_method("action_masks"))).all()
         actions = random_actions(masks, rng)

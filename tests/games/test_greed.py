@@ -25,8 +25,16 @@ HALF = Fraction(1, 2)
 TIES = {"half": (HALF, HALF), "lost": (0, 0), "stopper": (0, 1), "chaser": (1, 0)}
 
 
-@pytest.mark.parametrize("keywords", [{}, {"max_dice": 3}, *({"tie": tie} for tie in TIES)])
-@pytest.mark.parametrize("size", SMALL)
+RULES = [{}, {"max_dice": 3}, *({"tie": tie} for tie in TIES)]
+#: Each rule in two sizes at once, and in all of them with the slow tests.
+SIZED = [
+    pytest.param(size, rules, marks=[pytest.mark.slow] * ((row + column) % 3 > 0))
+    for row, size in enumerate(SMALL)
+    for column, rules in enumerate(RULES)
+]
+
+
+@pytest.mark.parametrize(("size", "keywords"), SIZED)
 def test_rules_in_plain_numbers_are_those_in_arrays(size, keywords):
     """In every state, for every action and every outcome."""
     game = Greed(*size, **keywords)

@@ -6,7 +6,7 @@ libraries of an extra when it is called, so that the help and most commands do n
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Union, cast, get_type_hints
 
 import tyro
@@ -114,6 +114,7 @@ def _default_of(field: dataclasses.Field[Any]) -> Any:
     return tyro.MISSING if field.default is dataclasses.MISSING else field.default
 
 
+@cache
 def _texts(options: type[Any]) -> dict[str, str]:
     """Give the sentences on each option, its paragraphs on one line each."""
     texts: dict[str, str] = {}
