@@ -48,10 +48,12 @@ def _files_need_not_be_on_the_disk():
         yield
 
 
-@pytest.fixture(autouse=True)
-def _windows_are_hidden_and_hasty(monkeypatch):
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr(painting, "FRAMES", 1000)
+@pytest.fixture(autouse=True, scope="session")
+def _windows_are_hidden_and_hasty():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SDL_VIDEODRIVER", "dummy")
+        patch.setattr(painting, "FRAMES", 1000)
+        yield
 
 
 def pytest_collection_modifyitems(items):

@@ -167,6 +167,7 @@ def _missing(name):
     raise ImportError(f"{name} needs jax")
 
 
+@pytest.mark.slow  # test_dir_lists_the_names asks for each
 def test_all_names_can_be_imported_at_once():
     environment = os.environ | {"EAGER_IMPORT": "1"}
     words = [sys.executable, "-c", "import exactdice; assert 'solve' in vars(exactdice)"]

@@ -51,6 +51,7 @@ NOT_RUN = [
     # computes for long; slow tests do it, or others with smaller games
     *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
     *("exactdice ask Yahtzee", "exactdice score random explore:MiniGrid-DoorKey-5x5-v0"),
+    "exactdice solve explore:MiniGrid-DoorKey-5x5-v0",  # tests/envs/test_explored.py
     *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
     *("python benchmarks/tours.py", "python benchmarks/medians.py", "python benchmarks/worlds.py"),
     *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
@@ -72,6 +73,12 @@ SMALLER = {
     "exactdice train examples/pig.py:Pig": ("target", "10"),
     "exactdice solve FourTwoOneMatch": ("tokens", "2"),
     "exactdice plot policy if_else Greed": ("max_score", "20"),
+    "exactdice ask FourTwoOneMatch": ("tokens", "2"),
+    "exactdice compare if_else terminal Greed": (
+        "max_score",
+        "20",
+    ),  # tests/commands/test_scores.py
+    "exactdice score hold:20 examples/pig.py:Pig": ("target", "20"),
     "exactdice play Greed --puzzles": ("max_score", "20"),
 }
 
@@ -186,13 +193,16 @@ def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
         assert [number for number in promised(code) if number not in printed] == []
 
 
+#: Pages of long runs, and of programs in processes of their own, as tests/diagnose/test_doctor.py
+#: has small ones.
+LONG_PAGES = ("docs/training.md", "docs/play.md", "docs/doctor.md")
+
+
 @pytest.mark.usefixtures("own_games", "checkout")
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(
-            page, marks=[pytest.mark.slow] * (page in ("docs/training.md", "docs/play.md"))
-        )
+        pytest.param(page, marks=[pytest.mark.slow] * (page in LONG_PAGES))
         for page in dict.fromkeys(page for page, *_ in blocks("sh"))
     ],
 )

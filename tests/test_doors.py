@@ -115,8 +115,20 @@ def test_every_kind_is_worth_what_its_table_is_worth_at_every_door(kind, tmp_pat
     table = exactdice.as_policy(policy, env).probabilities(STATES)
     for door, ask in DOORS.items():
         if (kind, door) not in CLOSED:
-            given, wanted = (np.asarray(ask(each, env), float) for each in (policy, table))
-            assert given == pytest.approx(wanted, abs=1e-6), door
+            given = np.asarray(ask(policy, env), float)
+            assert given == pytest.approx(worth_of(table, door), abs=1e-6), door
+
+
+#: Kinds of one table need its worth once.
+KNOWN = {}
+
+
+def worth_of(table, door):
+    """Ask a door for a table."""
+    key = table.tobytes(), door
+    if key not in KNOWN:
+        KNOWN[key] = np.asarray(DOORS[door](table, make()), float)
+    return KNOWN[key]
 
 
 BAD = [

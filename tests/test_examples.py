@@ -16,6 +16,7 @@ import pytest
 from checkout import ROOT
 from exactdice.baselines import Task
 from exactdice.games import Game, GameError
+from thinning import later
 from typed_words import COMMAND
 
 import exactdice
@@ -39,12 +40,20 @@ def best(limit, sides, own=0, to_beat=None):
     return max(held, Fraction(on) / sides)
 
 
-def test_the_cards_lose_what_their_page_says(monkeypatch):
+@pytest.mark.parametrize(
+    "chosen", [{"FourTwoOne", "LowestScore", "ShutTheBox"}, later({"Greed", "Yahtzee"})]
+)
+def test_the_cards_lose_what_their_page_says(monkeypatch, chosen):
     monkeypatch.syspath_prepend(FOLDER)
     cards = importlib.import_module("cards")
     page = (ROOT / "docs/cheat-sheets.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| \[.*\| (.*) \| (.*) \|$", page, re.M)
-    for row, (card, (game, tasks)) in zip(rows, cards.CARDS.items(), strict=True):
+    known = list(zip(rows, cards.CARDS.items(), strict=True))
+    games = {game for _, (_, (game, _)) in known}
+    assert games & chosen
+    for row, (card, (game, tasks)) in known:
+        if game not in chosen:
+            continue
         scores = [exactdice.score(card, gym.make(f"exactdice/{game}-v0", **task)) for task in tasks]
         if card is cards.yahtzee:  # with five boxes
             assert scores[0].regret == pytest.approx(3.865677, abs=1e-6)

@@ -2,7 +2,7 @@
 
 import ast
 
-from checkout import ROOT
+from checkout import ROOT, parsed
 from exactdice.games import GAMES
 
 CLASSES = {game.__name__ for game in GAMES.values()}
@@ -47,6 +47,6 @@ def test_generic_code_imports_and_names_no_particular_game():
         assert len(list(particular_imports(ast.parse(code)))) == 1
     assert list(particular_names(ast.parse("def f(game='Greed'): 'Of Greed.'"))) == ["Greed"]
     for path in FILES:
-        code = ast.parse(path.read_text("utf-8"))
+        code = parsed(path)
         assert list(particular_imports(code)) == [], path
         assert path not in NAMELESS or list(particular_names(code)) == [], path

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from checkout import FILES, ROOMS, ROOT
+from checkout import FILES, ROOMS, ROOT, parsed
 from packaging.requirements import Requirement
 from spawned import printed_by
 
@@ -86,7 +86,7 @@ def test_every_module_in_the_folders_is_in_the_wheel(installed):
 
 def absolute_imports(path):
     """List the top-level names that a file imports without dots."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (entry.name.partition(".")[0] for entry in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:

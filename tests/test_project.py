@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import pytest
 import yaml
-from checkout import FILES, ROOT
+from checkout import FILES, ROOT, parsed
 from exactdice.games import Game
 
 import exactdice
@@ -108,14 +109,17 @@ def test_every_python_that_the_package_claims_is_tested():
     assert len(matrix["os"]) == 3
 
 
+@cache
 def imports(path):
     """List what a file of the package imports from others: folders and file, and names."""
     folders = path.relative_to(ROOT).parts[:-1]
     folders = folders[2:] if folders[:1] == ("src",) else folders
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found = []
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.level and node.module:
             above = folders[: len(folders) + 1 - node.level]
-            yield (*above, *node.module.split(".")), [name.name for name in node.names]
+            found.append(((*above, *node.module.split(".")), [name.name for name in node.names]))
+    return found
 
 
 def test_what_a_room_offers_is_taken_from_the_room():

@@ -13,6 +13,7 @@ from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentatio
 from random_games import RandomGame
 from small_games import Coins, Rounds
 from spawned import printed_by
+from thinning import later
 
 import exactdice
 from exactdice.testing import answers, check_game, environments, rules
@@ -26,9 +27,14 @@ def twenty_one(own_games):
 @pytest.mark.parametrize(
     "game",
     [
-        *(Coins(), Rounds(turns=2), Rounds(2, 2, Fraction(-1)), Rounds(3, 3, Fraction(-1, 3))),
-        *(RandomGame(seed, 2, seed > 5, pays=True) for seed in (3, 11)),
-        *(RandomGame(2, 1, has_cycles=False, pays=True), RandomGame(0, 1), RandomGame(22)),
+        *(
+            Coins(),
+            Rounds(turns=2),
+            Rounds(2, 2, Fraction(-1)),
+            later(Rounds(3, 3, Fraction(-1, 3))),
+        ),
+        *(later(RandomGame(3, 2, has_cycles=False, pays=True)), RandomGame(11, 2, pays=True)),
+        *(RandomGame(2, 1, has_cycles=False, pays=True), RandomGame(0, 1), later(RandomGame(22))),
     ],
     ids=repr,
 )
@@ -36,9 +42,9 @@ def test_games_with_cycles_and_games_whose_points_add_up_obey_all_rules(game):
     check_game(game)
 
 
-@pytest.mark.parametrize(("stays", "gamma"), [(0.999, 1), (0.5, 0.99)])
+@pytest.mark.parametrize(("stays", "gamma"), [later((0.999, 1)), (0.99, 1), (0.5, 0.99)])
 def test_roundings_of_long_games_add_up(stays, gamma):
-    """Hundreds of moves that pay a tenth, to 200 together."""
+    """A hundred moves that pay a tenth, to 20 together, or a thousand, to 200."""
     last = {0: [(1 - stays, 1, 0.1, True), (stays, 1, 0.1, False)], 1: [(1, 1, 0.05, True)]}
     first = {0: [(1 - stays, 1, 0.1, False), (stays, 0, 0.1, False)], 1: [(1, 1, 0.05, False)]}
     check_game(exactdice.from_P({0: first, 1: last}, 0, gamma).game)

@@ -21,9 +21,9 @@ def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
     for seat in range(game.num_players):
         if has_few_states(game):
             own = states_of(game, seat)
-            states = own if len(own) < 200 else rng.choice(own, 200, replace=False)
+            states = own if len(own) < 100 else rng.choice(own, 100, replace=False)
         else:  # the only player may move in all
-            states = rng.integers(0, game.num_states, 200)
+            states = rng.integers(0, game.num_states, 100)
         columns = states, game.observe(states, seat), game.mask(states)
         for state, seen, legal in zip(*columns, strict=True):
             actions = np.flatnonzero(legal).tolist()

@@ -19,3 +19,11 @@ def every_third(cases, first=0):
 def at_once(keep, cases):
     """Leave the cases as they are for which ``keep`` is true, and mark the others as slow."""
     return [case if keep(case) else later(case) for case in cases]
+
+
+def one_of_each(kind, cases):
+    """Leave the first case of each kind as it is, and mark the others as slow."""
+    first, cases = {}, list(cases)
+    for case in cases:
+        first.setdefault(kind(case), case)
+    return at_once(lambda case: first[kind(case)] is case, cases)

@@ -326,7 +326,7 @@ def test_entropies_are_sums_over_states_where_something_can_be_chosen():
     assert np.isnan(equal.by_regret)
 
 
-def test_charts_and_report_show_a_diagnosis(runs, prints):
+def test_charts_show_a_diagnosis(runs):
     panels = [panel.title for panel in picture(["diagnosis", str(runs["ppo"])]).panels]
     assert panels[:2] == ["Errors of the critic", "Bias of advantage estimates"]
     (over, _) = picture(["diagnosis", str(runs["dqn"])]).panels
@@ -336,6 +336,10 @@ def test_charts_and_report_show_a_diagnosis(runs, prints):
     assert noise.series[0].y[-1] > noise.series[0].y[0]
     with pytest.raises(RunError, match="gae needs a run that estimates advantages"):
         picture(["gae", str(runs["dqn"])])
+
+
+@pytest.mark.slow  # draws ten pictures; tests/look/test_runs.py has pages of other runs
+def test_a_report_shows_a_diagnosis(runs, prints):
     prints("report", runs["ppo"], "--page", "page.html")
     page = Path("page.html").read_text()
     assert all(words in page for words in ("entropy_by_regret", "Errors of the critic"))

@@ -69,10 +69,16 @@ def test_every_game_is_registered_and_has_a_small_size():
     assert set(REFERENCE) == {f"exactdice/{name}-v0" for name in GAMES}
 
 
-LISTED = [
-    pytest.param(name, size, marks=[pytest.mark.slow] * (size != SMALL[name][-1]))
-    for name, size in SIZED
-]
+#: The smallest sizes in which a game has all its kinds of moves, for the checks of all rules.
+TINY = {
+    "FourTwoOne": {"dice": 2, "faces": 2, "casts": 3, "utility": "sum"},
+    "FourTwoOneMatch": {"tokens": 1, "faces": 2, "charge_casts": 1, "discharge_casts": 1},
+    "LowestScore": {"dice": 2, "faces": 2, "zero_face": 1, "players": 2},
+    "LowestScoreMatch": {"dice": 1, "faces": 2, "zero_face": 1, "wins": 2},
+    "ShutTheBox": {"tiles": 2, "dice": 1, "sides": 2},
+}
+LISTED = [(name, TINY.get(name, sizes[-1])) for name, sizes in SMALL.items()]
+LISTED += [pytest.param(*case, marks=pytest.mark.slow) for case in SIZED if case not in LISTED]
 
 
 @pytest.mark.parametrize(("name", "size"), LISTED)

@@ -58,6 +58,7 @@ def test_a_taxi_is_drawn_by_passenger_and_destination_and_its_states_have_names(
     assert {move.choice.words for move in answer.moves} >= {"pick up", "drop off", "north"}
 
 
+@pytest.mark.slow  # lists all of its states; the taxi has facets, too
 def test_minigrid_is_drawn_by_what_the_agent_carries():
     pytest.importorskip("minigrid")
     task = exactdice.explore(gym.make("MiniGrid-DoorKey-5x5-v0"))

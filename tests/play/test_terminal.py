@@ -23,6 +23,7 @@ from exactdice.play.session import Session
 from exactdice.play.terminal import play
 from exactdice.play.text import Screen, labels, rules, understand
 from small_games import SMALL
+from thinning import every_third
 
 COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
 NUMBER = r"-?\d+\.\d{1,2}"
@@ -73,7 +74,7 @@ def lines_of(*replies):
     return "".join(f"{reply}\n" for reply in replies)
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", every_third(sorted(SMALL), 0))
 def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(prints, name):
     for seed, size in enumerate(SMALL[name] * 2):
         replies, session = replies_of(GameRecord(name, size, seed=seed))
@@ -134,7 +135,7 @@ def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
     assert b"| 2 |" in result.stdout
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", every_third(sorted(SMALL), 1))
 def test_who_asks_for_help_or_quits_and_comes_back_plays_the_same_game(run, prints, name):
     size = SMALL[name][0]
     games = (replies_of(GameRecord(name, size, seed=seed)) for seed in range(99))
