@@ -65,7 +65,8 @@ def test_a_critic_stands_beside_the_value_of_its_policy(runs):
 def test_action_values_are_a_critic_in_payoffs_of_the_game(algorithm, tmp_path):
     """DQN learns from scaled payoffs, here of -12 to 0, which its critic must not show."""
     game = {"dice": 2, "objective": "score", "players": 1}
-    options = {"steps": 3000, "num_envs": 16, "eval_interval": 1500, "algorithm": algorithm}
+    steps = 1500 if algorithm == "dqn" else 3000
+    options = {"steps": steps, "num_envs": 16, "eval_interval": 1500, "algorithm": algorithm}
     if algorithm == "dqn":
         options["hyperparams"] = {"buffer_size": "2000", "learning_starts": "200"}
     train(TrainConfig("LowestScore", game, run_folder=tmp_path / "run", **options))

@@ -24,7 +24,7 @@ from exactdice.agents.runs.run import Run
 from exactdice.games import GAMES, InputError
 from full_disk import no_file_above
 from rich.console import Console
-from thinning import at_once
+from thinning import at_once, later
 
 import exactdice
 
@@ -35,7 +35,7 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 #: Each algorithm, and the other rewards with some that learn from rollouts, replay and tables.
 RUNS = [(algorithm, "outcome") for algorithm in ALGORITHMS]
 RUNS = at_once(lambda run: run[0] not in ("a2c", "trpo", "qrdqn"), RUNS)
-RUNS += [("ppo", "regret"), ("dqn", "shaped"), ("qlearning", "regret")]
+RUNS += [("ppo", "regret"), later(("dqn", "shaped")), ("qlearning", "regret")]
 
 
 @pytest.mark.parametrize(("algorithm", "reward"), RUNS)
@@ -108,6 +108,13 @@ def test_an_algorithm_of_whole_games_is_a_record_alone(small, interrupted, monke
     parts = interrupted(algorithm="ars")
     assert not (parts / "score.json").exists()
     assert_ends_alike(parts, (score, whole))
+
+
+@pytest.mark.slow  # plays 10,000 moves; tests/agents/runs/test_track_runs.py has small tracks
+def test_an_algorithm_of_whole_games_keeps_to_a_track(small, monkeypatch):
+    record = Algorithm("ARS", "sb3_contrib:ARS", "games", masked=False)
+    monkeypatch.setitem(ALGORITHMS, "ars", record)
+    small()  # in an empty folder
     track = TrainConfig("FourTwoOne", algorithm="ars", track="exactdice-10k", num_envs=4)
     train.train(replace(track, run_folder=Path("track")))
     found = folders.read_score(Path("track"))
@@ -227,7 +234,7 @@ def test_checkpoints_after_the_first_wait_for_their_share_of_the_time(small, mon
     assert saved == {0}
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", later("dqn")])
 def test_a_disk_that_fills_up_loses_nothing(small, trained, monkeypatch, algorithm):
     """The run names the file and how to go on, and ends as if there had been room all the time."""
     resource = pytest.importorskip("resource")
