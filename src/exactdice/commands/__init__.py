@@ -92,7 +92,7 @@ def _fields(
     if info.type not in OPTIONS.values():
         return None
     hints = get_type_hints(info.type, include_extras=True)
-    texts = _texts(info.type)
+    texts = _texts(cast(Any, info.type))  # mypy knows no class as hashable
     hidden = tyro.conf.arg(
         help_behavior_hint=lambda label: "" if label in UNSAID else f"(default: {label})"
     )
