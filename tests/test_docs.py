@@ -51,7 +51,7 @@ NOT_RUN = [
     # computes for long; slow tests do it, or others with smaller games
     *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
     *("exactdice ask Yahtzee", "exactdice score random explore:MiniGrid-DoorKey-5x5-v0"),
-    "exactdice solve explore:MiniGrid-DoorKey-5x5-v0",  # tests/envs/test_explored.py
+    "exactdice solve explore:MiniGrid-DoorKey-5x5-v0",  # a slow test below
     *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
     *("python benchmarks/tours.py", "python benchmarks/medians.py", "python benchmarks/worlds.py"),
     *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
@@ -218,6 +218,15 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
         if not any(matching(words, NOT_RUN) for words in commands(code)):
             printed = capsys.readouterr().out
             assert [number for number in promised(code) if number not in printed] == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_games", "checkout")
+def test_the_level_of_the_page_on_their_worlds_is_solved():
+    """For five seconds; ``tests/envs/test_explored.py`` has smaller levels."""
+    with pytest.raises(SystemExit) as end:
+        main(["solve", "explore:MiniGrid-DoorKey-5x5-v0"])
+    assert end.value.code == 0
 
 
 @pytest.mark.usefixtures("own_games", "checkout")

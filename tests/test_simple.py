@@ -102,7 +102,7 @@ def test_blackjack_has_the_optimum_of_gymnasium_and_its_rewards(example, rules, 
     env = gym.make("Blackjack-v1", **rules).unwrapped
     env.reset(seed=7)
     rewards = []
-    for _ in range(2500):
+    for _ in range(10_000):
         (total, _, _), over = env.reset()[0], False
         while not over:
             (total, _, _), reward, over, _, _ = env.step(int(total < 17))

@@ -8,22 +8,24 @@ from exactdice.core.positions import has_few_states, states_of
 from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, up_to
 from exactdice.games import GAMES, FourTwoOne, Greed, Presentation, ShutTheBox, present
 from small_games import SMALL
+from thinning import later
 
 SIZES = [(name, size) for name, sizes in SMALL.items() for size in [{}, *sizes]]
 #: Tuples, lists, quotes, keywords and names of types, as ``repr`` writes them.
 PYTHON = re.compile(r"""\([^()]*,|[\[\]{}'"]|\w=|<\w|array|None|True|False""")
 
 
+@pytest.mark.parametrize("most", [100, later(200)])
 @pytest.mark.parametrize(("name", "size"), SIZES)
-def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
+def test_no_sentence_is_python_and_each_move_has_its_own(name, size, most):
     game = GAMES[name](**size)
     shown, rng = present(game), np.random.default_rng(0)
     for seat in range(game.num_players):
         if has_few_states(game):
             own = states_of(game, seat)
-            states = own if len(own) < 100 else rng.choice(own, 100, replace=False)
+            states = own if len(own) < most else rng.choice(own, most, replace=False)
         else:  # the only player may move in all
-            states = rng.integers(0, game.num_states, 100)
+            states = rng.integers(0, game.num_states, most)
         columns = states, game.observe(states, seat), game.mask(states)
         for state, seen, legal in zip(*columns, strict=True):
             actions = np.flatnonzero(legal).tolist()

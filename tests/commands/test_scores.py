@@ -127,11 +127,11 @@ TABLES = "score random Yahtzee --env boxes ones,chance", f"compare if_else termi
 @pytest.mark.usefixtures("mine")
 def test_no_table_cuts_a_number(prints, monkeypatch, words):
     numbers = {}
-    for width in (1000, 40):
+    for width in (1000, 80, 40):
         monkeypatch.setenv("COLUMNS", str(width))
         numbers[width] = Counter(re.findall(r"[-+]?\d[\d,]*\.\d+%?", prints(*words.split())))
     assert numbers[1000]
-    assert numbers[40] == numbers[1000]
+    assert numbers[80] == numbers[40] == numbers[1000]
 
 
 @pytest.mark.usefixtures("mine")

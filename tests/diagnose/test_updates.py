@@ -13,7 +13,7 @@ from exactdice.diagnose.audits import losses
 from exactdice.diagnose.view import AgentView
 from exactdice.games import Greed
 from recording import at_random, play, rollout, transitions
-from thinning import at_once
+from thinning import at_once, later
 from torch import nn
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -114,9 +114,15 @@ class Once(torch.autograd.Function):
         return gradient
 
 
-@pytest.mark.parametrize("derived", ["once", "twice"])
+@pytest.mark.parametrize(
+    ("derived", "name"),
+    [
+        *((derived, "entropy-sign+other-loss") for derived in ("once", "twice")),
+        *(later(("once", None)), ("twice", None)),
+    ],
+)
 def test_two_mistakes_are_named_and_a_search_seldom_goes_back_through_the_module(
-    batch, derived, monkeypatch
+    batch, derived, name, monkeypatch
 ):
     env, numbers = batch
     ways, of = [], losses.Left.of
@@ -129,18 +135,13 @@ def test_two_mistakes_are_named_and_a_search_seldom_goes_back_through_the_module
     def other(given, new, entropy, values):
         return right(given, new, entropy, values, more=(values**3).mean() + (new**2).mean())
 
-    mistakes = [(huber, "entropy-sign+other-loss")]
-    if derived == "twice":  # else the search takes long
-        mistakes.append((other, None))
-    for loss, name in mistakes:
-        step = ppo(numbers, loss)
-        if derived == "once":
-            step = replace(step, critic=lambda seen, net=step.critic: Once.apply(net(seen)))
-        del ways[:]
-        report = audit(env, step)
-        assert [found.mistake for found in report.findings] == [name]
-        assert (len(ways) < 60) == (derived == "twice")
-        assert bool(report.notes) == (derived == "once")
+    step = ppo(numbers, huber if name else other)
+    if derived == "once":
+        step = replace(step, critic=lambda seen, net=step.critic: Once.apply(net(seen)))
+    report = audit(env, step)
+    assert [found.mistake for found in report.findings] == [name]
+    assert (len(ways) < 60) == (derived == "twice")
+    assert bool(report.notes) == (derived == "once")
 
 
 PARTS = {

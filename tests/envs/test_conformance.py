@@ -167,7 +167,7 @@ def test_vector_and_sb3_play_the_same_games(name, seat, reward):
     observations, infos = vector.reset(seed=4)
     assert (observations == other.reset()).all()
     rng = np.random.default_rng(5)
-    for _ in range(100):
+    for _ in range(150):
         masks = infos["action_mask"].astype(bool)
         assert (masks == np.stack(other.env_method("action_masks"))).all()
         actions = random_actions(masks, rng)

@@ -19,6 +19,7 @@ from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO
 from small_games import SIZED
+from thinning import later
 
 import exactdice
 from exactdice.pettingzoo import env as make
@@ -72,7 +73,7 @@ def first_legal(_agent, seen):
 @pytest.mark.parametrize(("name", "keywords"), PLAYED)
 def test_a_game_passes_pettingzoos_tests_of_its_api_seeds_and_pictures(name, keywords, recwarn):
     for encoding in ("integer", "one_hot_float"):
-        api_test(make(name, encoding=encoding, **keywords), num_cycles=40)
+        api_test(make(name, encoding=encoding, **keywords), num_cycles=100)
     for test in (seed_test, render_test):
         test(partial(make, name, **keywords))
     assert [str(w.message) for w in recwarn if not str(w.message).startswith(tuple(SAID))] == []
@@ -88,11 +89,12 @@ def test_pettingzoo_makes_games_by_their_ids_those_of_ones_own_too(own_games):
     del pettingzoo.aec_registry[f"exactdice/{game.name}-v0"]
 
 
+@pytest.mark.parametrize("number", [60, later(200)])
 @pytest.mark.parametrize(("name", "sizes"), SMALL_FOR_TWO.items())
-def test_games_pay_on_average_what_is_computed(name, sizes):
+def test_games_pay_on_average_what_is_computed(name, sizes, number):
     """Within five standard errors: by chance one of a million such figures is not."""
     env = raw_env(name, **sizes)
-    game, number = env.game, 60
+    game = env.game
     names = ["random", *["optimal"] * (game.num_players - 1)]
     policies = {f"player_{seat}": convert(known, game, seat) for seat, known in enumerate(names)}
     rng = np.random.default_rng(7)

@@ -17,7 +17,7 @@ from exactdice.games import GAMES, present
 from exactdice.play.session import Session
 from gymnasium.wrappers import RecordVideo
 from small_games import SIZED, SMALL
-from thinning import one_of_each
+from thinning import later, one_of_each
 
 import exactdice  # noqa: F401  registers the environments
 
@@ -101,12 +101,13 @@ def test_moves_of_the_others_are_seen_in_their_order_in_a_window_one_by_one(monk
     window.close()
 
 
+@pytest.mark.parametrize("most", [4, later(8)])
 @pytest.mark.parametrize(("name", "sizes"), one_of_each(lambda case: case[0], SIZED))
-def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
+def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes, most):
     game = GAMES[name](**sizes)
     names = names_of(make_task(name, 0, **sizes))
     for seat, states in game.stages():
-        for state in states[:: max(1, len(states) // 4)].tolist():
+        for state in states[:: max(1, len(states) // most)].tolist():
             legal = np.flatnonzero(game.mask(np.array([state]))[0])
             for action, page in product(legal[:3].tolist(), (WIDE, NARROW)):
                 event = event_of(game, Played(seat, state, action, action), names)

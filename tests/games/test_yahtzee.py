@@ -19,6 +19,7 @@ from exactdice.games.yahtzee.dice import KEEPS, dice
 from exactdice.games.yahtzee.tour import bonus_of_best_play, met_by_best_play
 from exactdice.games.yahtzee.values import YahtzeeValues
 from sweeping import forward
+from thinning import later
 
 import exactdice
 
@@ -56,13 +57,14 @@ def test_every_roll_scores_as_by_hand():
 @pytest.mark.parametrize("joker", ["forced", "free"])
 @pytest.mark.parametrize("bonus", [0, 100])
 @pytest.mark.parametrize("boxes", [NAMES, ("fours", "sixes", "full_house", "chance")])
-def test_random_moves_are_those_by_hand(joker, bonus, boxes):
+@pytest.mark.parametrize("count", [100, later(300)])
+def test_random_moves_are_those_by_hand(joker, bonus, boxes, count):
     """Jokers, further Yahtzees and the upper bonus among them; boxes left out are filled."""
     rng, by_hand = np.random.default_rng(4), ByHand(joker, bonus, boxes)
     game = Yahtzee(joker, bonus, ",".join(boxes))
-    wild = rng.choice(np.flatnonzero(tables().five >= 0), 100)
-    states = rng.integers(0, game.num_states // 252, 100) * 252 + wild
-    states = np.concatenate([states, rng.integers(0, game.num_states, 100)])
+    wild = rng.choice(np.flatnonzero(tables().five >= 0), count)
+    states = rng.integers(0, game.num_states // 252, count) * 252 + wild
+    states = np.concatenate([states, rng.integers(0, game.num_states, count)])
     seen, legal = game.observe(states, 0), game.mask(states)
     assert (game.encode(seen) == states).all()
     assert ((seen >= 0) & (seen < np.array(game.observation_sizes))).all()

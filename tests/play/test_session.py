@@ -11,6 +11,7 @@ from exactdice.games import InputError
 from exactdice.play.coach import hints, in_common, unit_of
 from exactdice.play.session import Session
 from small_games import SMALL
+from thinning import later
 
 GAMES = [pytest.param(name, sizes[0]) for name, sizes in sorted(SMALL.items())]
 
@@ -23,11 +24,12 @@ def random_game(task, seed, together=False):
     return session
 
 
+@pytest.mark.parametrize("games", [40, later(120)])
 @pytest.mark.parametrize(("name", "sizes"), GAMES)
-def test_the_account_adds_up_and_luck_has_no_mean(name, sizes):
+def test_the_account_adds_up_and_luck_has_no_mean(name, sizes, games):
     task = make_task(name, 0, **sizes)
     lucks = []
-    for seed in range(40):
+    for seed in range(games):
         session = random_game(task, seed)
         account = session.account
         assert account.payoff == session.payoff
@@ -35,7 +37,7 @@ def test_the_account_adds_up_and_luck_has_no_mean(name, sizes):
         total = account.expected - account.given_away + account.luck
         assert total == pytest.approx(account.payoff, abs=1e-12)
         lucks.append(account.luck)
-    assert abs(np.mean(lucks)) < 5 * np.std(lucks) / 40**0.5 + 1e-9
+    assert abs(np.mean(lucks)) < 5 * np.std(lucks) / games**0.5 + 1e-9
 
 
 @pytest.mark.parametrize(("name", "sizes"), GAMES)

@@ -305,7 +305,7 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message(web):
         assert '<a href="/">Play</a>' in answer.text
 
 
-@settings(max_examples=8)
+@settings(max_examples=20)
 @given(wish=JSON_VALUES, name=st.sampled_from(sorted(SMALL)), value=JSON_VALUES, data=st.data())
 def test_no_nonsense_is_an_error_of_ours(wish, name, value, data):
     web = client()

@@ -220,14 +220,17 @@ QRDQN_OPTIONS = {**DQN_OPTIONS, "policy_kwargs": {"net_arch": [32], "n_quantiles
 KINDS = [(DQN, MaskedDQN, DQN_OPTIONS), (QRDQN, MaskedQRDQN, QRDQN_OPTIONS)]
 
 
+@pytest.mark.parametrize("steps", [1200, pytest.param(2400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("plain", "masked", "options"), KINDS)
-def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(plain, masked, options):
-    """Through warm-up, exploration, greedy play, target updates and fifty updates."""
+def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
+    plain, masked, options, steps
+):
+    """Through warm-up, exploration, greedy play, target updates and dozens of updates."""
     models = []
     for kind in (plain, masked):
         env = GameVecEnv(Task(Greed(10, 3, max_dice=5)), 8)
-        models.append(kind("MlpPolicy", env, **options).learn(1200))
-    assert models[0]._n_updates > 50
+        models.append(kind("MlpPolicy", env, **options).learn(steps))
+    assert models[0]._n_updates > steps // 24
     weights = [model.policy.state_dict() for model in models]
     torch.testing.assert_close(*weights, rtol=0, atol=0)
     for name in ("observations", "actions", "rewards"):
