@@ -74,14 +74,14 @@ def pages(site):
 
 def test_every_page_of_the_navigation_is_there_and_the_reference_has_every_public_name():
     """As the slow tests of the built site find, without building it."""
-    settings = (ROOT / "mkdocs.yml").read_text()
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     named = re.findall(r"^ +- .*: (\S+\.md)$", settings, re.M)
     made = {f"notebooks/{path.stem}.md" for path in (ROOT / "docs/notebooks").glob("*.ipynb")}
     assert len(named) > 30
     assert {name for name in named if not (ROOT / "docs" / name).is_file()} == made | {
         "changelog.md"
     }
-    texts = [path.read_text() for path in (ROOT / "docs/reference").glob("*.md")]
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "docs/reference").glob("*.md")]
     shown = {place for text in texts for place in re.findall(r"^::: (\S+)$", text, re.M)}
     assert all(resolve_name(place) is not None for place in shown)
     assert {place_of(name) for name in PUBLIC} - shown == set()

@@ -294,14 +294,21 @@ class Calls:
             self.forget()
 
 
-def nodes_above(node: Any) -> set[Any]:
-    """Return a node of the graph and all nodes above it; none of None."""
-    found, todo = {node} - {None}, [node] if node else []
+def nodes_above(node: Any) -> dict[Any, None]:
+    """Return a node of the graph and all nodes above it, the nearest first; none of None."""
+    found = dict.fromkeys([node] if node else [])
+    todo = [*found]
     for each in todo:  # which grows
-        new = {other for other, _ in each.next_functions} - found - {None}
-        found |= new
-        todo += new
+        for other, _ in each.next_functions:
+            if other is not None and other not in found:
+                found[other] = None
+                todo.append(other)
     return found
+
+
+def parameters_above(tensor: th.Tensor) -> list[th.Tensor]:
+    """Return the parameters that a tensor was computed from."""
+    return [node.variable for node in nodes_above(tensor.grad_fn) if hasattr(node, "variable")]
 
 
 def _is_left(node: Any, used: Container[Any]) -> bool:

@@ -11,7 +11,7 @@ import torch as th
 
 from ...core import FloatArray
 from ..report import Mistake, Report
-from .calls import Call, Calls, numbers_of
+from .calls import Call, Calls, numbers_of, parameters_above
 from .diagnosis import Diagnosis
 from .graph import LossGraph
 from .habits import Habits, check_acting, check_lanes
@@ -291,9 +291,9 @@ class Examination:
             return
         self._check_rows(report, graph)
         for each in (batch.logits, batch.values, batch.action_values):
-            self.habits.role([] if each is None else LossGraph.of(each).parameters)
+            self.habits.role([] if each is None else parameters_above(each))
         if batch.action_values is not None:
-            own = LossGraph.of(batch.action_values).parameters  # a target network has others
+            own = parameters_above(batch.action_values)  # a target network has others
             self._values(report, batch, Gradient(own, before), story)
             return
         if self._rollout is None or self._rollout.section.end != self._end:

@@ -12,9 +12,9 @@ from typing import Any
 import torch as th
 from torch.autograd.graph import GradientEdge
 
-from .calls import Draw, nodes_above
+from .calls import Draw, nodes_above, parameters_above
 
-#: Errors that a node of the graph raises for what it has not kept.
+#: Errors that a node of the graph raises for a tensor that it has not kept.
 NOT_KEPT = (RuntimeError, AttributeError, NotImplementedError)
 #: Operations that give logarithms of probabilities.
 LOGS = {"Log", "LogSoftmax"}
@@ -24,18 +24,20 @@ LOGS = {"Log", "LogSoftmax"}
 class Node:
     """A node of the graph."""
 
-    name: str
-    kept: dict[str, Any]
+    kind: str  # the operation, such as "Mul"
+    own: Any  # the node of PyTorch
     inputs: tuple[Any, ...]  # nodes of PyTorch; None where no gradient flows
 
-    @property
-    def kind(self) -> str:
-        """The operation, such as "Mul"."""
-        return self.name.rstrip("0123456789").removesuffix("Backward")
+    def kept(self, name: str) -> Any:
+        """Return a tensor or a number that the node has kept for its gradient, or None."""
+        try:
+            return getattr(self.own, f"_saved_{name}", None)
+        except NOT_KEPT:
+            return None
 
     def tensor(self, name: str, count: int) -> th.Tensor | None:
         """Return a kept tensor of one number in each row, (row,); None if there is none."""
-        found = self.kept.get(name)
+        found = self.kept(name)
         if not isinstance(found, th.Tensor) or found.numel() != count:
             return None
         return found.detach().reshape(count)
@@ -51,13 +53,11 @@ class LossGraph:
     @classmethod
     def of(cls, loss: th.Tensor) -> "LossGraph":
         """Read the graph of a loss, before its gradients are computed."""
-        graph, todo = cls(loss), [loss.grad_fn]
-        for node in todo:  # which grows
-            if node is not None and node not in graph.nodes:
-                inputs = tuple(each for each, _ in node.next_functions)
-                graph.nodes[node] = Node(node.name(), _kept(node), inputs)
-                todo += inputs
-        return graph
+        nodes = {}
+        for node in nodes_above(loss.grad_fn):
+            kind = node.name().rstrip("0123456789").removesuffix("Backward")
+            nodes[node] = Node(kind, node, tuple(each for each, _ in node.next_functions))
+        return cls(loss, nodes)
 
     def named(self, *names: str) -> Iterator[Node]:
         """Yield the nodes of some operations, such as "Mul"."""
@@ -70,7 +70,7 @@ class LossGraph:
     @property
     def parameters(self) -> list[th.Tensor]:
         """The parameters at the leaves."""
-        return [node.variable for node in self.nodes if hasattr(node, "variable")]
+        return parameters_above(self.loss)
 
     def slopes(self, of: list[th.Tensor] | list[GradientEdge]) -> list[th.Tensor]:
         """Return the derivatives of the loss by tensors, or by results of nodes."""
@@ -88,8 +88,8 @@ class LossGraph:
         """Yield the nodes that gather an entry of each row, and the numbers of the entries."""
         count = len(output)
         for key, node in self._keyed("Gather", "Index", "NllLoss", "NllLossForward"):
-            kept = [node.kept.get(name) for name in ("index", "target")]
-            kept += list(node.kept.get("indices") or ())[::-1]
+            kept = [node.kept(name) for name in ("index", "target")]
+            kept += list(node.kept("indices") or ())[::-1]
             given = (each for each in kept if isinstance(each, th.Tensor))
             for each in (index for index in given if index.numel() == count):
                 if output.grad_fn in nodes_above(key):
@@ -117,7 +117,7 @@ class LossGraph:
     def bests(self, values: th.Tensor) -> th.Tensor | None:
         """Return the actions of the largest values, (row,), if the loss takes these values."""
         for node in self.named("Max"):
-            index = node.kept.get("indices")
+            index = node.kept("indices")
             own = node.inputs[0] is values.grad_fn
             if own and isinstance(index, th.Tensor) and index.numel() == len(values):
                 return index.detach().reshape(-1).long()
@@ -164,7 +164,7 @@ class LossGraph:
         for node in self.named("Mul") if others else ():
             first, second = (nodes_above(each) for each in node.inputs)
             for own, factor in ((first, second), (second, first)):
-                if one in own and one not in factor and others & factor:
+                if one in own and one not in factor and not others.isdisjoint(factor):
                     return True
         return False
 
@@ -173,9 +173,9 @@ class LossGraph:
         count, own = values.numel(), values.detach().reshape(-1, 1)
         squares = []
         for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss", "Pow", "Mul"):
-            pair: list[Any] = [node.kept.get(key) for key in ("self", "target")]
+            pair: list[Any] = [node.kept(key) for key in ("self", "target")]
             kept = [each.detach() for each in pair if getattr(each, "shape", ()) == (count, count)]
-            if node.name.startswith(("Pow", "Mul")):  # errors, which are values less targets
+            if node.kind.startswith(("Pow", "Mul")):  # errors, which are values less targets
                 squares += [(own - sign * each).T for each in kept[:1] for sign in (1.0, -1.0)]
             else:  # values, or targets
                 squares += [each - own for each in kept]
@@ -187,7 +187,7 @@ class LossGraph:
         """Whether logits are probabilities, of which a softmax is taken again."""
         for node in self.named("Logsumexp", "LogSoftmax"):
             inner = self.nodes.get(node.inputs[0])
-            if inner is not None and inner.name.startswith("SoftmaxBackward"):
+            if inner is not None and inner.kind.startswith("Softmax"):
                 return True
         return False
 
@@ -218,7 +218,7 @@ class LossGraph:
         """Return numbers of each row that are clipped, (row,), and the two borders."""
         found = []
         for node in self.named("Clamp"):
-            tensor, low, high = node.tensor("self", count), node.kept["min"], node.kept["max"]
+            tensor, low, high = node.tensor("self", count), node.kept("min"), node.kept("max")
             if tensor is not None and low is not None and high is not None:
                 found.append((tensor, float(low), float(high)))
         return found
@@ -229,14 +229,14 @@ class LossGraph:
         for node, pair in self._kept(
             "self", "target", values, "MseLoss", "SmoothL1Loss", "HuberLoss"
         ):
-            kind = "mse" if node.name.startswith("Mse") else "huber"
+            kind = "mse" if node.kind.startswith("Mse") else "huber"
             for one, other in (pair, pair[::-1]):
                 if one is not None and other is not None and th.equal(one, own):
                     return other, kind
         squares = self._kept("self", "self", values, "Pow", "Mul")
         for node, (gap, _) in sorted(squares, key=lambda each: self._is_clipped(each[0])):
-            squared = node.kept.get("exponent") == 2 or node.name.startswith("Mul")
-            twice = node.name.startswith("Pow") or (len(set(node.inputs)) == 1)
+            squared = node.kept("exponent") == 2 or node.kind.startswith("Mul")
+            twice = node.kind.startswith("Pow") or (len(set(node.inputs)) == 1)
             clipped = self._directly(node.inputs[0], "Clamp")
             if gap is not None and not clipped and squared and twice and node.inputs[0]:
                 sign = -1.0 if self._turned(node.inputs[0]) else 1.0
@@ -275,34 +275,23 @@ class LossGraph:
     def _directly(self, node: Any, name: str) -> bool:
         """Whether a node is of an operation, but for its shape."""
         here = self.nodes.get(node)
-        while here is not None and here.name.startswith(("View", "Squeeze", "Unsqueeze")):
+        while here is not None and here.kind.startswith(("View", "Squeeze", "Unsqueeze")):
             here = self.nodes.get(here.inputs[0])
-        return here is not None and here.name.startswith(name)
+        return here is not None and here.kind.startswith(name)
 
     def _is_clipped(self, node: Node) -> bool:
         """Whether numbers are clipped on their way to a node, after their network."""
         todo = list(node.inputs)
         for each in todo:  # which grows
             own = self.nodes.get(each)
-            if own is not None and own.name.startswith("Clamp"):
+            if own is not None and own.kind.startswith("Clamp"):
                 return True
-            if own is not None and own.name.startswith(("Sub", "Add", "Neg", "View", "Squeeze")):
+            if own is not None and own.kind.startswith(("Sub", "Add", "Neg", "View", "Squeeze")):
                 todo += own.inputs
         return False
 
     def _turned(self, node: Any) -> bool:
         """Whether a difference has the numbers with a gradient on its right side."""
         here = self.nodes.get(node)
-        rsub = here is not None and here.name.startswith("Rsub")  # of a number less a tensor
-        return rsub or bool(here and here.name.startswith("Sub") and here.inputs[0] is None)
-
-
-def _kept(node: Any) -> dict[str, Any]:
-    found = {}
-    for name in dir(node):
-        if name.startswith("_saved_"):
-            try:
-                found[name.removeprefix("_saved_")] = getattr(node, name)
-            except NOT_KEPT:
-                continue
-    return found
+        rsub = here is not None and here.kind.startswith("Rsub")  # of a number less a tensor
+        return rsub or bool(here and here.kind.startswith("Sub") and here.inputs[0] is None)
