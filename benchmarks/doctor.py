@@ -109,7 +109,6 @@ CHOICES = {
     "a target network that is always updated",
     "values of the online network",
     "another network that acts",
-    "the likeliest action instead of a draw",
 }
 #: Names beside those of tests/diagnose/mutants.csv.
 ALSO = {

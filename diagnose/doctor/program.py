@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import FrameType, MappingProxyType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from ...core import InputError
@@ -70,7 +70,7 @@ def _inside(given: Any, depth: int) -> Iterator[tuple[Any, Any]]:
     module = sys.modules.get(kind.__module__)
     of_program = is_of_program(getattr(module, "__file__", None) or "<")
     own = getattr(given, "__dict__", given)
-    if not isinstance(own, dict | MappingProxyType) or isinstance(given, ModuleType):
+    if not isinstance(own, dict) or isinstance(given, ModuleType):
         own = {}
     if of_program and not isinstance(given, ModuleType):  # a class may hold numbers, too
         own = {**vars(kind), **own}
