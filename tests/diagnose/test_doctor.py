@@ -8,6 +8,7 @@ import json
 import runpy
 import subprocess
 import sys
+from typing import NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -15,10 +16,11 @@ import pytest
 import torch
 from checkout import ROOT
 from exactdice.core import InputError
-from exactdice.diagnose import gradient
+from exactdice.diagnose import Rollout, gradient
 from exactdice.diagnose.doctor import doctor, runs, tap
 from exactdice.diagnose.doctor.habits import Habits
 from exactdice.diagnose.doctor.probes import PROBES, World
+from exactdice.diagnose.doctor.program import Declared
 from exactdice.diagnose.doctor.scores import UPDATES, Learned, _State
 from exactdice.diagnose.doctor.tap import METHODS
 from torch.distributions import Categorical
@@ -399,6 +401,23 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     assert ("other numbers" in found.unchecked.get("transitions", "")) == (
         kind == "observations divided"
     )
+
+
+class Kept(NamedTuple):
+    reward: float
+
+
+class Learner:
+    gamma = 0.875
+    last = Kept(0.625)
+
+
+def test_numbers_of_a_program_are_those_of_its_classes_and_not_of_others():
+    learner, library = Learner, Rollout  # the second one has a discount, too
+    assert isinstance(library.gamma, float)
+    declared = Declared()
+    declared.look()
+    assert declared.numbers("gamma") == [learner.gamma]
 
 
 def test_a_target_network_waits_until_it_was_updated_often():
