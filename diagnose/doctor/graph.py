@@ -18,6 +18,8 @@ from .calls import Draw, nodes_above, parameters_above
 NOT_KEPT = (RuntimeError, AttributeError, NotImplementedError)
 #: Operations that give logarithms of probabilities.
 LOGS = {"Log", "LogSoftmax"}
+#: The least probability that has a logarithm.
+TINY = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +103,17 @@ class LossGraph:
         below = {node.kind for node in self.nodes.values() if output.grad_fn in node.inputs}
         if not {own, *below} & {"Softmax", "LogSoftmax"}:
             return None
-        logits = output.log() if own == "Softmax" else output.log_softmax(-1)
+        logs = output.clamp_min(TINY).log() if own == "Softmax" else output.log_softmax(-1)
         for key, actions in self._gathered(output):
             if self.nodes[key].kind.startswith("Nll"):
                 continue
-            logs = logits.gather(1, actions[:, None]).squeeze(1)
+            own_logs = logs.gather(1, actions[:, None]).squeeze(1)
             if {each.kind for each in map(self.nodes.get, nodes_above(key)) if each} & LOGS:
-                return Draw(logits, actions, logs, key)
+                return Draw(logs, actions, own_logs, key)
             logs_of = (each for each, _ in self._keyed("Log") if key in nodes_above(each))
             log = next(logs_of, None)
-            scale = logs.detach().exp() if log is None else 1.0
-            return Draw(logits, actions, logs, log or key, scale)
+            scale = own_logs.detach().exp() if log is None else 1.0
+            return Draw(logs, actions, own_logs, log or key, scale)
         return None
 
     def bests(self, values: th.Tensor) -> th.Tensor | None:

@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -72,8 +73,9 @@ def _inside(given: Any, depth: int) -> Iterator[tuple[Any, Any]]:
     own = getattr(given, "__dict__", given)
     if not isinstance(own, dict) or isinstance(given, ModuleType):
         own = {}
-    if of_program and not isinstance(given, ModuleType):  # a class may hold numbers, too
-        own = {**vars(kind), **own}
+    defaults = given is kind and is_dataclass(kind)  # which objects may have changed
+    if of_program and not isinstance(given, ModuleType) and not defaults:
+        own = {**vars(kind), **own}  # a class may hold numbers, too
     if own:
         for name, each in tuple(own.items()):
             yield name, each

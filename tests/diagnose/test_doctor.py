@@ -8,6 +8,7 @@ import json
 import runpy
 import subprocess
 import sys
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import gymnasium as gym
@@ -412,12 +413,17 @@ class Learner:
     last = Kept(0.625)
 
 
+@dataclass
+class Args:
+    discount: float = 1.0
+
+
 def test_numbers_of_a_program_are_those_of_its_classes_and_not_of_others():
-    learner, library = Learner, Rollout  # the second one has a discount, too
+    learner, args, library = Learner, Args(0.75), Rollout  # the last one has a discount, too
     assert isinstance(library.gamma, float)
     declared = Declared()
     declared.look()
-    assert declared.numbers("gamma") == [learner.gamma]
+    assert {*declared.numbers("gamma")} == {learner.gamma, args.discount}
 
 
 def test_a_target_network_waits_until_it_was_updated_often():
