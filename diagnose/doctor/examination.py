@@ -456,8 +456,8 @@ class Examination:
         )
 
     def _again(self, call: Call, batch: Batch) -> bool:
-        """Whether a call asks the network of a batch for the batch again, for a log, say."""
-        rows = self.calls.rows_of(call) if id(call.module) == batch.network else None
+        """Whether a call asks for the values of a batch again, for a log or of a second critic."""
+        rows = self.calls.rows_of(call)
         return rows is not None and batch.entered is not None and th.equal(rows, batch.entered)
 
     def _said_of(self, calls: list[Call], story: Story) -> dict[bytes, FloatArray]:

@@ -18,6 +18,8 @@ from .calls import Draw, nodes_above, parameters_above
 NOT_KEPT = (RuntimeError, AttributeError, NotImplementedError)
 #: Operations that give logarithms of probabilities.
 LOGS = {"Log", "LogSoftmax"}
+#: Operations that leave numbers as they are, up to their sign.
+SHAPES = ("View", "UnsafeView", "Squeeze", "Unsqueeze", "Reshape", "T", "Neg")
 #: The least probability that has a logarithm.
 TINY = 1e-30
 
@@ -240,8 +242,8 @@ class LossGraph:
             squared = node.kept("exponent") == 2 or node.kind.startswith("Mul")
             twice = node.kind.startswith("Pow") or (len(set(node.inputs)) == 1)
             clipped = self._directly(node.inputs[0], "Clamp")
-            if gap is not None and not clipped and squared and twice and node.inputs[0]:
-                sign = -1.0 if self._turned(node.inputs[0]) else 1.0
+            sign = self._sign(node.inputs[0], self._known(values.grad_fn))
+            if gap is not None and not clipped and squared and twice and sign:
                 return own - sign * gap, "mse"
         return None
 
@@ -283,17 +285,26 @@ class LossGraph:
 
     def _is_clipped(self, node: Node) -> bool:
         """Whether numbers are clipped on their way to a node, after their network."""
-        todo = list(node.inputs)
-        for each in todo:  # which grows
+        todo = dict.fromkeys(node.inputs)
+        for each in (ways := [*todo]):  # which grows
             own = self.nodes.get(each)
             if own is not None and own.kind.startswith("Clamp"):
                 return True
             if own is not None and own.kind.startswith(("Sub", "Add", "Neg", "View", "Squeeze")):
-                todo += own.inputs
+                new = [above for above in own.inputs if above not in todo]
+                todo |= dict.fromkeys(new)
+                ways += new
         return False
 
-    def _turned(self, node: Any) -> bool:
-        """Whether a difference has the numbers with a gradient on its right side."""
-        here = self.nodes.get(node)
-        rsub = here is not None and here.kind.startswith("Rsub")  # of a number less a tensor
-        return rsub or bool(here and here.kind.startswith("Sub") and here.inputs[0] is None)
+    def _sign(self, node: Any, values: Any) -> float:
+        """Return the sign of a node's values in a difference from others, 0 in another result."""
+        here, sign = self.nodes.get(node), 1.0
+        while here is not None and here.kind in SHAPES:
+            sign *= -1.0 if here.kind == "Neg" else 1.0
+            here = self.nodes.get(here.inputs[0])
+        if here is None or here.kind not in ("Sub", "Rsub"):
+            return 0.0
+        if here.kind == "Rsub":  # a number less a tensor
+            return -sign
+        left, right = (values in nodes_above(each) for each in here.inputs)
+        return sign * (left - right)
