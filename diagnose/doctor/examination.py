@@ -398,11 +398,13 @@ class Examination:
             self._show(report, "gradient", _OUTER)
             return
         wanted = batch.graph.wanted(taken)
-        if batch.entered is None or (wanted is None and not batch.best):
+        best = batch.best and not batch.others  # else they may be those of the next observations
+        known = best if batch.best else wanted is not None
+        if batch.entered is None or not known:
             report.unchecked["gradient"] = FORM
             return
         keys = story.keys(batch.entered)
-        if batch.best:
+        if best:
             moves = zip(keys, batch.actions.tolist(), strict=True)
             made = [bool(story.made(*move)) for move in moves if move[0] in story.moves]
             if not all(made) and not story.trace.late:

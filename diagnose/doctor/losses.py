@@ -55,6 +55,8 @@ MISTAKES = {
 }
 #: Errors that are too small to be divided by.
 TINY = 1e-6
+#: Calls of a network of which each may have the batch of a loss.
+FEW = 4
 #: Searches without an end after which none is made.
 LATE = 2
 #: Why a gradient is not checked.
@@ -159,7 +161,8 @@ class Batch:
         for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
             same = [call.output for call in seen if id(call.module) == module]
             same = [each for each in same if each.numel() == len(each)]
-            for own in [*([each] for each in same), same] if same else []:
+            single = [[each] for each in same] if len(same) <= FEW else []  # else one a move
+            for own in [*single, same] if same else []:
                 values = th.cat([each.reshape(-1) for each in own])
                 if graph.wanted(values) is not None or graph.outer(values):
                     entered = _entered(calls, [(each.grad_fn, each) for each in own])
