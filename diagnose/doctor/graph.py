@@ -175,15 +175,16 @@ class LossGraph:
     def outer(self, values: th.Tensor) -> bool:
         """Whether an error has numbers of all pairs of rows, of values (row, 1) less (row,)."""
         count, own = values.numel(), values.detach().reshape(-1, 1)
-        squares = []
+        gaps = []
         for node in self.named("MseLoss", "SmoothL1Loss", "HuberLoss", "Pow", "Mul"):
             pair: list[Any] = [node.kept(key) for key in ("self", "target")]
             kept = [each.detach() for each in pair if getattr(each, "shape", ()) == (count, count)]
             if node.kind.startswith(("Pow", "Mul")):  # errors, which are values less targets
-                squares += [(own - sign * each).T for each in kept[:1] for sign in (1.0, -1.0)]
+                targets = [(own - sign * each).T for each in kept[:1] for sign in (1.0, -1.0)]
+                gaps += [each - each[:, :1] for each in targets]
             else:  # values, or targets
-                squares += [each - own for each in kept]
-        near = (float((each - each[:, :1]).abs().max()) for each in squares if count > 1)
+                gaps += [each - own for each in kept]
+        near = (float(each.abs().max()) for each in gaps if count > 1)
         return any(far <= 1e-5 * max(1.0, float(own.abs().max())) for far in near)
 
     @property

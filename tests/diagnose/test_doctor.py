@@ -196,11 +196,18 @@ def test_gae_is_named_beside_rewards_of_ones_own(tmp_path, monkeypatch):
     assert name in names(found), str(found)
 
 
-def test_an_online_actor_critic_is_examined(tmp_path):
+ERROR = "nn.functional.mse_loss(value, target)"
+
+
+@pytest.mark.parametrize("error", [ERROR, "(target - value) ** 2", "-(-(value - target)).square()"])
+def test_an_online_actor_critic_is_examined(tmp_path, error):
     script = tmp_path / "online.py"
-    script.write_text(ONLINE, encoding="utf-8")
+    script.write_text(ONLINE.replace(ERROR, error), encoding="utf-8")
     with doctor(1.0) as found:
         runpy.run_path(str(script))
+    if error.startswith("-"):
+        assert names(found) == {"value-sign"}, str(found)
+        return
     assert found.ok, str(found)
     assert found.held["returns"] == found.held["actions"] > 20
     assert not found.unchecked.keys() & {"doctor", "returns"}
@@ -229,6 +236,84 @@ for _ in range(40):
         step.step()
     seen = env.reset()[0] if ended or cut else after
 """
+
+
+#: The critic learns by its own advantages, which are sums of errors of several moves.
+ADVANTAGES = """
+import gymnasium as gym, torch
+from torch import nn
+same = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
+envs = gym.make_vec("CartPole-v1", 4, vectorization_mode="sync", vector_kwargs=same)
+actor, critic = (nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, n)) for n in (2, 1))
+optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=0.01)
+seen, _ = envs.reset(seed=1)
+for _ in range(4):
+    values, logs, rewards, goes_on = [], [], [], []
+    for _ in range(24):
+        law = torch.distributions.Categorical(logits=actor(torch.tensor(seen)))
+        values.append(critic(torch.tensor(seen)).squeeze(1))
+        action = law.sample()
+        logs.append(law.log_prob(action))
+        seen, reward, ended, cut, _ = envs.step(action.numpy())
+        rewards.append(torch.tensor(reward))
+        goes_on.append(torch.tensor(1.0 - (ended | cut)))
+    later, advantage, advantages = critic(torch.tensor(seen)).squeeze(1).detach(), 0.0, []
+    for t in reversed(range(24)):
+        error = rewards[t] + 0.9 * goes_on[t] * later - values[t]
+        advantage = error + 0.9 * 0.8 * goes_on[t] * advantage
+        advantages.insert(0, advantage)
+        later = values[t]
+    gains = torch.stack(advantages).float()
+    loss = gains.pow(2).mean() - (gains.detach() * torch.stack(logs)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_critic_that_learns_by_its_advantages_is_not_accused(tmp_path):
+    script = tmp_path / "advantages.py"
+    script.write_text(ADVANTAGES, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert found.ok, str(found)
+    assert found.gradients == 4
+    assert "gradient" in found.unchecked or "gradient" in found.held
+    assert "doctor" not in found.unchecked
+
+
+#: A critic (row, 1) of next observations stands in the loss, too.
+SQUARE = """
+import gymnasium as gym, torch
+from torch import nn
+env = gym.make("CartPole-v1")
+critic = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(critic.parameters(), lr=1e-5)
+seen, _ = env.reset(seed=1)
+env.action_space.seed(1)
+rows = []
+for _ in range(40):
+    after, reward, ended, cut, _ = env.step(env.action_space.sample())
+    rows.append((torch.tensor(seen), torch.tensor(after)))
+    seen = env.reset()[0] if ended or cut else after
+    if len(rows) >= 32:
+        now, later = (torch.stack(each[-32:]) for each in zip(*rows))
+        following = critic(later)
+        values = critic(now)
+        loss = nn.functional.mse_loss(torch.ones(32) + 0.99 * following, values)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.filterwarnings("ignore:Using a (target|input) size")
+def test_a_square_of_errors_is_that_of_the_batch(tmp_path):
+    script = tmp_path / "square.py"
+    script.write_text(SQUARE, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert names(found) == {"values-broadcast"}, str(found)
 
 
 LOSSES_APART = {
@@ -383,6 +468,7 @@ KINDS = {
     "gradients that another loss leaves": ("        optimizer.step()\n", "        optimizer.step()\n        online(obs).mean().backward()\n"),
     "weights of rows": ("mse_loss(values, wanted.float())", "mse_loss(values, wanted.float(), reduction='none') @ torch.linspace(0, 1, 32)"),
     "values of other actions": (NEXT, "            best = torch.where(torch.rand(32) < 0.3, target(later).min(dim=1).values, target(later).max(dim=1).values)\n"),
+    "a critic that learns beside it": (NEXT, "            twice = [target(later), online(later)]\n        second = target(obs)\n        with torch.no_grad():\n            best = torch.minimum(*twice).max(dim=1).values\n"),
     "observations divided": ("obs, later = torch.tensor(obs), torch.tensor(later)", "obs, later = torch.tensor(obs) / 2, torch.tensor(later) / 2"),
 }  # fmt: skip
 
@@ -402,6 +488,19 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     assert ("other numbers" in found.unchecked.get("transitions", "")) == (
         kind == "observations divided"
     )
+
+
+OWN_LATER = (WANTED, LATE.replace("target(later)", "online(later)"))
+
+
+@pytest.mark.parametrize("further", [[], [OWN_LATER]])  # the targets may have a gradient, too
+def test_targets_of_all_actions_accuse_nobody(tmp_path, monkeypatch, further):
+    loss = "loss = nn.functional.mse_loss(values, wanted.float())"
+    goals = "table = online(obs)\n        goals = table.clone()\n        goals[np.arange(32), acts] = wanted.float()\n        loss = nn.functional.mse_loss(goals, table)"
+    edits = [(loss, goals), *further]
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=350)
+    assert found.ok, str(found)
+    assert "gradient" in found.unchecked
 
 
 class Kept(NamedTuple):
