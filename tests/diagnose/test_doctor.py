@@ -468,7 +468,7 @@ KINDS = {
     "gradients that another loss leaves": ("        optimizer.step()\n", "        optimizer.step()\n        online(obs).mean().backward()\n"),
     "weights of rows": ("mse_loss(values, wanted.float())", "mse_loss(values, wanted.float(), reduction='none') @ torch.linspace(0, 1, 32)"),
     "values of other actions": (NEXT, "            best = torch.where(torch.rand(32) < 0.3, target(later).min(dim=1).values, target(later).max(dim=1).values)\n"),
-    "a critic that learns beside it": (NEXT, "            twice = [target(later), online(later)]\n        second = target(obs)\n        with torch.no_grad():\n            best = torch.minimum(*twice).max(dim=1).values\n"),
+    "a second critic that is asked for the batch": (NEXT, "            target(obs)\n            best = target(later).max(dim=1).values\n"),
     "observations divided": ("obs, later = torch.tensor(obs), torch.tensor(later)", "obs, later = torch.tensor(obs) / 2, torch.tensor(later) / 2"),
 }  # fmt: skip
 
