@@ -304,14 +304,15 @@ class Examination:
         self._policy(report, batch, Gradient(graph.parameters, before), self._rollout)
 
     def _meet(self, batch: Batch, graph: LossGraph) -> None:
-        """Follow the network that gives values, and those of the same class that do not learn."""
+        """Follow the network that gives values, and those like it that do not learn."""
         self.network = batch.network or self.network
-        kind = type(self.calls.modules.get(batch.network or 0))
+        own = self.calls.modules.get(batch.network or 0)
+        like = None if own is None else _shapes(own)
         for call in self.calls.seen:
             if id(call.module) == batch.network:
                 if self.calls.whole(call, batch.entered) is call.module:
                     self._entire[batch.network] = call.module
-            elif type(call.module) is kind and not graph.has(call.output):
+            elif _shapes(call.module) == like and not graph.has(call.output):
                 self.habits.target(call.module)
 
     def _check_rows(self, report: Report, graph: LossGraph) -> None:
@@ -430,11 +431,7 @@ class Examination:
         """Find the networks that have said what the next observations are worth."""
         shape = batch.count, story.actions
         apart = [call for call in self.calls.seen if call.output.shape[-1] == story.actions]
-        apart = [
-            call
-            for call in apart
-            if id(call.module) != batch.network or not batch.graph.has(call.output)
-        ]
+        apart = [call for call in apart if call.output is not batch.action_values]
         apart = [call for call in apart if not self._again(call, batch)] or apart
         seen = [call for call in apart if call.output.numel() == batch.count * story.actions]
         online = next((call for call in seen if id(call.module) == batch.network), None)
@@ -488,10 +485,16 @@ class Examination:
     def _finish_rollout(self) -> None:
         if self._rollout is not None and np.isfinite(self._rollout.actions).any():
             with self._report() as report:
-                self._rollout.check(report, self.declared)
+                often = self.diagnosis.often("returns") or self.diagnosis.often("advantages")
+                self._rollout.check(report, self.declared, known=often)
             for places, own, weight, place in self._rollout.unsure:
                 turned, sure = self._rollout.turned(places, own, self.declared)
                 if sure:
                     weight *= -1 if turned else 1
                     self.diagnosis.facts["policy_coef"] = weight
                     self._blame.weigh("policy_coef", weight, place)
+
+
+def _shapes(network: th.nn.Module) -> tuple[type, list[th.Size]]:
+    """Return the class of a network and the shapes of its parameters, which its copies have."""
+    return type(network), [each.shape for each in network.parameters()]

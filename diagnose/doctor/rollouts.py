@@ -54,7 +54,10 @@ _LEFT_OUT = (
 _STALE = "Keep the observation that the action was drawn for, not the one after the move"
 _RECOMPUTED = "Keep the log-probabilities of the draw: those of the present law make every ratio 1"
 _AFTER = "shifted-values: a value belongs to the observation before the move of its row"
-_NORMALISED = "the critic learns normalised sums of discounted rewards (returns-scaled)"
+_SCALED = (
+    "the critic learns discounted sums of rewards times a factor plus a summand, as where they are "
+    "normalised (returns-scaled)"
+)
 _LAST_ROW = "values-of-the-last-row-for-last-values"
 _FIRST_ROW = "values-of-the-first-row-for-last-values"
 _PAST = (
@@ -227,7 +230,7 @@ class Rollout:
             return (other and factor > 0 and far <= CLOSE) or None
 
         if any(fits(self._sums(gamma)) for gamma in gammas):
-            report.notes.append(_NORMALISED)
+            report.notes.append(_SCALED)
             report.held["returns"] = int(told.sum())
             return True
         edit = one_edit(map(self._sums, edits), self.returns, fits)
@@ -249,16 +252,16 @@ class Rollout:
             returns=True,
         )
 
-    def check(self, report: Report, declared: Declared) -> None:
-        """Check what is known."""
+    def check(self, report: Report, declared: Declared, *, known: bool) -> None:
+        """Check what was shown, but for returns and advantages if their errors are known."""
         self._check_draws(report)
         taken = self._taken[self.section.stacked("used")]
         if self.whole and taken.max(initial=0) >= OFTEN and not taken.min():
             report.notes.append(_LEFT_OUT)
         told = np.isfinite(self.returns)
-        if told.any():
+        if told.any() and not known:
             self._check_estimates(report, told, declared)
-        elif self.advantages:
+        elif self.advantages and not known:
             self._check_weights(report, declared)
         self._name_shifts(report)
 

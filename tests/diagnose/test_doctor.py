@@ -90,14 +90,14 @@ def test_what_is_declared_is_checked(tmp_path, monkeypatch):
         "(agent.critic(b_obs).squeeze(1) - b_returns) ** 2)",
         "(agent.critic(b_obs).squeeze(1) - b_returns).abs())",
     )
-    found, _ = examined(tmp_path, monkeypatch, "ppo", absolute)
+    found, _ = examined(tmp_path, monkeypatch, "ppo", absolute, moves=512)
     assert "returns" not in found.held
     declare = {"returns": "b_returns", "advantages": "b_advantages", "gamma": "GAMMA * 0.9"}
-    found, _ = examined(tmp_path, monkeypatch, "ppo", absolute, declare=declare)
+    found, _ = examined(tmp_path, monkeypatch, "ppo", absolute, declare=declare, moves=512)
     assert found.held["returns"] == found.moves
     assert found.ok, str(found)
     assert any("the program says 0.873 (gamma-wrong)" in note for note in found.notes)
-    found, _ = examined(tmp_path, monkeypatch, "ppo", declare={"returns": "nothing"})
+    found, _ = examined(tmp_path, monkeypatch, "ppo", declare={"returns": "nothing"}, moves=256)
     assert found.unchecked["returns"] == "no part of the program has nothing as declared"
     told = ", ".join(map(found._part, found.unchecked))
     assert found.verdict.endswith(f" held; unchecked: {told}.")
@@ -444,7 +444,7 @@ def test_mistakes_of_a_dqn_are_noticed(tmp_path, monkeypatch, planted):
             )
         )
         edits[1] = (line, line + "    buffer.append((kept, action, reward, seen, False))\n")
-    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=350)
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=250)
     if name:
         assert name in names(found), str(found)
     assert not found.ok, str(found)
@@ -478,7 +478,7 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
     edits = [KINDS[kind]]
     if kind == "observations divided":
         edits.append(("torch.tensor(seen[None])", "torch.tensor(seen[None]) / 2"))
-    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=350)
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=250)
     assert found.ok, str(found)
     assert "gradient" in found.held
     other = "other actions" in found.unchecked.get("targets", "")
@@ -498,9 +498,17 @@ def test_targets_of_all_actions_accuse_nobody(tmp_path, monkeypatch, further):
     loss = "loss = nn.functional.mse_loss(values, wanted.float())"
     goals = "table = online(obs)\n        goals = table.clone()\n        goals[np.arange(32), acts] = wanted.float()\n        loss = nn.functional.mse_loss(goals, table)"
     edits = [(loss, goals), *further]
-    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=350)
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=250)
     assert found.ok, str(found)
     assert "gradient" in found.unchecked
+
+
+def test_targets_of_the_network_itself_are_checked_though_they_have_a_gradient(
+    tmp_path, monkeypatch
+):
+    endless = OWN_LATER[1].replace(" * ~torch.tensor(ends)", "")
+    found, _ = examined(tmp_path, monkeypatch, "dqn", (WANTED, endless), moves=250)
+    assert "target-ignores-ends" in names(found), str(found)
 
 
 class Kept(NamedTuple):
@@ -540,7 +548,7 @@ def test_a_critic_of_normalised_sums_holds(tmp_path, monkeypatch):
     sums = "    returns, ahead = torch.zeros(ROWS, LANES), torch.zeros(LANES)\n    for t in reversed(range(ROWS)):\n        returns[t] = ahead = rewards[t] + GAMMA * (1 - ends[t]) * ahead\n    returns = (returns - returns.mean()) / returns.std()\n    advantages = returns - values\n"
     found, _ = examined(tmp_path, monkeypatch, "ppo", (right, sums))
     assert found.ok, str(found)
-    assert any("normalised sums" in note for note in found.notes)
+    assert any("returns-scaled" in note for note in found.notes)
     wrong = sums.replace("GAMMA * (1 - ends[t]) * ahead", "GAMMA * ahead")
     found, _ = examined(tmp_path, monkeypatch, "ppo", (right, wrong))
     assert "gae-ignores-ends" in names(found), str(found)
