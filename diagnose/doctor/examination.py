@@ -345,7 +345,7 @@ class Examination:
     def _known(self, report: Report, known: Any, story: Story) -> bool:
         """Check that observations of a batch were shown; return whether they can be read."""
         if 2 * known.sum() < len(known):
-            report.unchecked["observations"] = "networks are not given what environments show"
+            report.unchecked["observations"] = "networks are given other rows than environments of this process show"
             return False
         if not (story.trace.late or (story.changed and story.unasked)):
             report.add("observations", ~known, "the environment has not shown this observation")
@@ -399,6 +399,9 @@ class Examination:
             self._show(report, "gradient", _OUTER)
             return
         wanted = batch.graph.wanted(taken)
+        if wanted is None and (whole := batch.graph.wanted(batch.action_values)):  # of all actions
+            table = whole[0].reshape(batch.action_values.shape)
+            wanted = table.gather(1, batch.actions[:, None]).squeeze(1), whole[1]
         best = batch.best and not batch.others  # else they may be those of the next observations
         known = best if batch.best else wanted is not None
         if batch.entered is None or not known:

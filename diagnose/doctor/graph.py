@@ -20,8 +20,8 @@ NOT_KEPT = (RuntimeError, AttributeError, NotImplementedError)
 LOGS = {"Log", "LogSoftmax"}
 #: Operations that leave numbers as they are, up to their sign.
 SHAPES = ("View", "UnsafeView", "Squeeze", "Unsqueeze", "Reshape", "T", "Neg")
-#: The least probability that has a logarithm.
-TINY = 1e-30
+#: The least probability that has a logarithm, and the largest error of numbers by rounding.
+TINY, NEAR = 1e-30, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +85,21 @@ class LossGraph:
         return tensor.grad_fn in self.nodes
 
     def actions(self, output: th.Tensor) -> th.Tensor | None:
-        """Return the actions by which the values of a network were gathered, (row,)."""
-        return next((actions for _, actions in self._gathered(output)), None)
+        """Return the actions of which a loss takes the values of a network, (row,).
+
+        They are gathered, or multiplied by ones where others are by zeros, or the only ones whose
+        targets are not the values themselves.
+        """
+        found = next((actions for _, actions in self._gathered(output)), None)
+        for node in self.named("Mul") if found is None else ():
+            for ones in (node.kept("self"), node.kept("other")):
+                if getattr(ones, "shape", ()) == output.shape and _single(ones == 1, ones != 0):
+                    return ones.argmax(dim=1)
+        if found is None and (wanted := self.wanted(output)):
+            gaps = (wanted[0] - output.detach().reshape(-1)).reshape(output.shape).abs()
+            moved = gaps > NEAR * max(1.0, float(output.detach().abs().max()))
+            return gaps.argmax(dim=1) if _single(moved, moved) else None
+        return found
 
     def _gathered(self, output: th.Tensor) -> Iterator[tuple[Any, th.Tensor]]:
         """Yield the nodes that gather an entry of each row, and the numbers of the entries."""
@@ -185,7 +198,7 @@ class LossGraph:
             else:  # values, or targets
                 gaps += [each - own for each in kept]
         near = (float(each.abs().max()) for each in gaps if count > 1)
-        return any(far <= 1e-5 * max(1.0, float(own.abs().max())) for far in near)
+        return any(far <= NEAR * max(1.0, float(own.abs().max())) for far in near)
 
     @property
     def softmax_twice(self) -> bool:
@@ -309,3 +322,8 @@ class LossGraph:
             return -sign
         left, right = (values in nodes_above(each) for each in here.inputs)
         return sign * (left - right)
+
+
+def _single(right: th.Tensor, other: th.Tensor) -> bool:
+    """Whether each row has one right entry, and no other ones."""
+    return bool((right.sum(dim=1) == 1).all() and (other.sum(dim=1) == 1).all())

@@ -493,14 +493,30 @@ def test_right_programs_of_other_kinds_hold(tmp_path, monkeypatch, kind):
 OWN_LATER = (WANTED, LATE.replace("target(later)", "online(later)"))
 
 
-@pytest.mark.parametrize("further", [[], [OWN_LATER]])  # the targets may have a gradient, too
-def test_targets_of_all_actions_accuse_nobody(tmp_path, monkeypatch, further):
-    loss = "loss = nn.functional.mse_loss(values, wanted.float())"
-    goals = "table = online(obs)\n        goals = table.clone()\n        goals[np.arange(32), acts] = wanted.float()\n        loss = nn.functional.mse_loss(goals, table)"
-    edits = [(loss, goals), *further]
+GATHERED = "online(obs).gather(1, torch.tensor(acts)[:, None]).squeeze(1)"
+ONES = "(online(obs) * torch.eye(outputs)[acts]).sum(dim=1)"
+SQUARES = "loss = nn.functional.mse_loss(values, wanted.float())"
+GOALS = "table = online(obs)\n        goals = table.clone()\n        goals[np.arange(32), acts] = wanted.float()\n        loss = nn.functional.mse_loss(goals, table)"
+#: Losses of the values of all actions, with the weight of one move.
+ALL_ACTIONS = {"ones and zeros": (GATHERED, ONES, 1.0), "goals": (SQUARES, GOALS, 0.5)}
+
+
+@pytest.mark.parametrize("kind", ALL_ACTIONS)
+def test_values_of_all_actions_are_checked_at_those_taken(tmp_path, monkeypatch, kind):
+    right, other, weight = ALL_ACTIONS[kind]
+    edits, endless = [(right, other)], (" * ~torch.tensor(ends)", "")
     found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, moves=250)
     assert found.ok, str(found)
-    assert "gradient" in found.unchecked
+    assert {"gradient", "targets", "transitions"} <= found.held.keys() - found.unchecked.keys()
+    assert found.facts["weight"] == pytest.approx(weight, rel=1e-3)
+    found, _ = examined(tmp_path, monkeypatch, "dqn", *edits, endless, moves=250)
+    assert names(found) == {"target-ignores-ends"}, str(found)
+
+
+def test_goals_with_the_gradient_of_the_next_values_are_named(tmp_path, monkeypatch):
+    found, _ = examined(tmp_path, monkeypatch, "dqn", (SQUARES, GOALS), OWN_LATER, moves=250)
+    assert names(found) == {"targets-not-detached"}, str(found)
+    assert {"targets", "transitions"} <= found.held.keys()
 
 
 def test_targets_of_the_network_itself_are_checked_though_they_have_a_gradient(
