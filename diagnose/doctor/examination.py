@@ -345,7 +345,9 @@ class Examination:
     def _known(self, report: Report, known: Any, story: Story) -> bool:
         """Check that observations of a batch were shown; return whether they can be read."""
         if 2 * known.sum() < len(known):
-            report.unchecked["observations"] = "networks are given other rows than environments of this process show"
+            report.unchecked["observations"] = (
+                "rows are not those that environments of this process show"
+            )
             return False
         if not (story.trace.late or (story.changed and story.unasked)):
             report.add("observations", ~known, "the environment has not shown this observation")
