@@ -26,44 +26,25 @@ TEXTS = {
     "hyperparameters",
     "run",
 }
+#: The terms of the format that stand in its vocabulary, "cr", under their own names.
+TERMS = (
+    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format "
+    "includes isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated "
+    "replace samplingRate separator source subField transform"
+)
 #: The context of the format, as its specification has it.
 CONTEXT = {
+    **{term: f"cr:{term}" for term in TERMS.split()},
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
 
 
@@ -82,7 +63,7 @@ def description() -> dict[str, Any]:
         if path.suffix in FORMATS
     ]
     return {
-        "@context": CONTEXT,
+        "@context": dict(sorted(CONTEXT.items())),
         "@type": "sc:Dataset",
         "name": "exactdice-runs",
         "description": "Training runs of reinforcement-learning algorithms in dice games whose "
