@@ -73,9 +73,9 @@ def best_sets(task: Task) -> Plot:
     first, second = solve(Task(game, 0)), solve(Task(game, 1))
     states = _at_full_box(game, rolls, targets)
     found = [(first, _at_full_box(game, rolls, none)[0], "none")]
-    found += [
-        (second, states[low], _span(targets[low:after])) for low, after in _alike(second, states)
-    ]
+    for low, after in _alike(second, states):
+        last = "" if after == low + 1 else f" to {targets[after - 1]}"
+        found.append((second, states[low], f"{targets[low]}{last}"))
     chosen = np.array([solution.policy.actions[row] for solution, row, _ in found])
     sets = np.array([[" ".join(map(str, game.sets[action])) for action in row] for row in chosen])
     several = [solution.optimal[row].sum(axis=-1) > 1 for solution, row, _ in found]
@@ -122,7 +122,3 @@ def _alike(solution: Solution, states: IntArray) -> list[tuple[int, int]]:
     best, optimal = solution.policy.actions[states], solution.optimal[states]
     differ = (best[1:] != best[:-1]).any(axis=1) | (optimal[1:] != optimal[:-1]).any(axis=(1, 2))
     return list(pairwise([0, *(np.flatnonzero(differ) + 1).tolist(), len(states)]))
-
-
-def _span(targets: IntArray) -> str:
-    return str(targets[0]) if len(targets) == 1 else f"{targets[0]} to {targets[-1]}"

@@ -1,6 +1,5 @@
 """Charts of Yahtzee: open boxes, the upper bonus, and where an agent's points come from."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..charts import Bars, Map, Plot, agent_chart, game_chart, game_of
 PAR = 3  # dice of each face that make 63 points together
 FAR = 9  # points from par that are shown
 RARE = 1e-4  # cells that fewer games meet are faded
+BONUS = "Upper bonus"  # a kind of points
 
 
 @cached
@@ -174,10 +174,19 @@ def points(scored: Score) -> Plot:
     )
     made = own.counts["points"]
     more = {kind: points - best.counts["points"][kind] for kind, points in made.items()}
-    lost = own.regrets["turn"]
+    lost, total = own.regrets["turn"], -sum(more.values())
+    words = f"All differences add up to the regret of {name}, {total:.6f} points a game."
+    if best.counts["chance"][BONUS]:
+        shares = [f"{each.counts['chance'][BONUS]:.2%}" for each in (own, best)]
+        faces = sum(more[title_of(box)] for box in game.chosen if box < FACES)
+        words = (
+            f"{name} earns the upper bonus in {shares[0]} of games, optimal play in {shares[1]}. "
+            f"This difference is worth {more[BONUS]:+.4f} points a game; in the boxes of faces "
+            f"{name} makes {faces:+.4f}. {words}"
+        )
     return Plot(
         title=f"Where the points of {name} come from",
-        caption=_points_words(game, name, own.counts["chance"], best.counts["chance"], more),
+        caption=words,
         panels=[
             Bars(
                 title="Points less those of optimal play",
@@ -194,23 +203,4 @@ def points(scored: Score) -> Plot:
             ),
         ],
         columns=1,
-    )
-
-
-def _points_words(
-    game: Yahtzee,
-    name: str,
-    own: Mapping[str, float],
-    best: Mapping[str, float],
-    more: Mapping[str, float],
-) -> str:
-    bonus, lost = "Upper bonus", -sum(more.values())
-    words = f"All differences add up to the regret of {name}, {lost:.6f} points a game."
-    if not best[bonus]:
-        return words
-    faces = sum(more[title_of(box)] for box in game.chosen if box < FACES)
-    return (
-        f"{name} earns the upper bonus in {own[bonus]:.2%} of games, optimal play in "
-        f"{best[bonus]:.2%}. This difference is worth {more[bonus]:+.4f} points a game; in the "
-        f"boxes of faces {name} makes {faces:+.4f}. {words}"
     )
