@@ -80,14 +80,12 @@ class BenchmarkConfig:
             if getattr(self, name) == ():
                 raise InputError(f"{name} must be one at least, got none")
         games = [find_game(game).name for game in self.games or ()]
-        for algorithm in self.algorithms:
-            one_of("algorithms", algorithm, tuple(ALGORITHMS))
         if self._ladder is not None and self.games:
             raise InputError(
                 f"games must be left to the ladder {self._ladder.name}, got {', '.join(self.games)}"
             )
         found: dict[str, Any] = {"track": self.track or (self._ladder and TRACK_OF_LADDERS)}
-        track = found["track"] and TRACKS[one_of("track", found["track"], tuple(TRACKS))]
+        track = found["track"] and TRACKS[found["track"]]
         for game in games if track else ():
             one_of("games", game, track.games)
         if self._ladder is None:  # which has the games

@@ -30,7 +30,6 @@ from ..agents.runs.hyperparameters import trials, tuned
 from ..agents.runs.options import task_from_options
 from ..baselines import Task, make_task
 from ..baselines.scoring.certificate import content_of
-from ..baselines.scoring.figure import nines
 from ..core import GAMES, InputError, Table, write_file
 from ..envs import find_game
 from .strata import area
@@ -81,11 +80,6 @@ class Run:
         """The score by which runs are ranked: 1 for the optimum, 0 for random play."""
         found = self.normalized_exploitability
         return self.normalized if found is None else found
-
-    @property
-    def nines(self) -> float:
-        """-log10(1 - score), at most 9."""
-        return nines(self.score)
 
     @property
     def colour(self) -> int:
