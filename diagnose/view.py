@@ -110,13 +110,6 @@ def called(function: Any, name: str, observations: Any, shape: tuple[int, ...]) 
     return given.reshape(shape).astype(np.float64)
 
 
-def player(policy: Any, env: Any, observations: Any, *, masked: bool = True) -> Policy:
-    """Return the policy that draws actions; models get observations as they were changed."""
-    if not {"torch", "stable_baselines3"} & set(packages_of(policy)):
-        observations = None
-    return as_policy(policy, env, deterministic=False, masked=masked, observations=observations)
-
-
 def _clusters(rows: FloatArray) -> Callable[[FloatArray], npt.NDArray[Any]]:
     """Return the function that gives observations, (observation, feature), sortable keys.
 
@@ -171,6 +164,7 @@ class AgentView:
         inner = getattr(env, "unwrapped", env)
         if axes is not None and isinstance(self.task.game, LawGame) and self.task.game.horizon:
             self._read_time(axes, inner)
+        self._given = observations
         self._change: Callable[[Any], Any] | None = None
         if observations is not None:
             with needing("audits of changed observations", "torch"):
@@ -273,6 +267,12 @@ class AgentView:
     def problem(self) -> Problem:
         """The agent's decision problem, as its environment shows it."""
         return Problem(self.task, sight=self.sight)
+
+    def player(self, policy: Any, *, deterministic: bool = False, masked: bool = True) -> Policy:
+        """Return a policy (see ``as_policy``); models get observations as they were changed."""
+        model = {"torch", "stable_baselines3"} & set(packages_of(policy))
+        reading: Any = {"observations": self._given if model else None, "masked": masked}
+        return as_policy(policy, self.problem, deterministic=deterministic, **reading)
 
     def occupancy(self, policy: Policy) -> FloatArray:
         """Return the occupancy of the agent's states, given that it gets to move, (state,)."""

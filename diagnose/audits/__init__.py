@@ -70,7 +70,6 @@ def audit(
     seen = getattr(getattr(first, "transitions", first), "observations", ())
     axes = shape_of(seen, "observations")[1 + isinstance(first, Rollout) :]
     view, report = AgentView(env, observations, axes), Report()
-    env = view.problem
     if isinstance(record, PolicyUpdate | ValueUpdate | list | tuple):
         with needing("audits of updates", "torch"):
             from .updates import check_epoch, check_update
@@ -100,9 +99,9 @@ def audit(
     elif right.counts is not None:
         report.unchecked["chance"] = "the results of several moves together have no law here"
     else:
-        check_chance(report, right, policy, env, observations, paid)
+        check_chance(report, right, policy, view, paid)
     if isinstance(record, Rollout):
-        check_log_probs(report, record, right, policy, env, observations)
+        check_log_probs(report, record, right, policy, view)
         check_values(report, record, critic, steps)
         check_estimates(report, record, steps)
     if isinstance(record, Targets):

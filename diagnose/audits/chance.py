@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...baselines import Policy, as_policy, from_network
+from ...baselines import Policy, from_network
 from ...baselines.law.numbers import as_numbers
 from ...baselines.policies.kinds import UniformPolicy
 from ...baselines.solving.occupancy import play
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray, SizeError, present
 from ..records import EpsilonGreedy
 from ..report import Mistake, Report, reproducing
-from ..view import player
+from ..view import AgentView
 from .seeds import same_draws
 from .steps import Steps
 
@@ -58,10 +58,10 @@ class Deviation(NamedTuple):
 
 
 def check_chance(
-    report: Report, steps: Steps, given: Any, env: Any, observations: Any, paid: FloatArray | None
+    report: Report, steps: Steps, given: Any, view: AgentView, paid: FloatArray | None
 ) -> None:
     """Compare outcomes, first states, visits, and actions of a given policy, with their laws."""
-    policy = None if given is None else player_of(report, given, env, observations, steps)
+    policy = None if given is None else player_of(report, given, view, steps)
     if steps.wrong.any():
         report.unchecked["chance"] = "impossible steps have no law"
         return
@@ -78,9 +78,6 @@ def check_chance(
     if (steps.truncated & ~steps.knows_after).any():
         report.unchecked["outcomes"] = "final_observations are needed where games were cut"
     found = [*deviations(steps, policy, paid), *_coincidences(steps)]
-    lanes = steps.states.shape[1]
-    for words, evidence in same_draws(steps):
-        found.append(Deviation("coincidences", words, lanes, 0.0, 0.0, evidence))
     anneals = isinstance(policy, EpsilonGreedyPolicy) and policy.rows is not None
     if policy is not None and steps.follow and not anneals:
         try:
@@ -188,10 +185,12 @@ def _of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
 
 
 def _coincidences(steps: Steps) -> Iterator[Deviation]:
-    """Bet that lanes repeat one another, and that the games of a lane do (see ``_repeats``)."""
+    """Bet that lanes draw the same numbers, or repeat one another, or that games of a lane do."""
+    rows, lanes = steps.states.shape
+    for words, won in same_draws(steps):
+        yield Deviation("coincidences", words, lanes, 0.0, 0.0, won)
     if not steps.follow or not steps.verdicts["transitions"].checked.any():
         return
-    rows, lanes = steps.states.shape
     if lanes > 1:
         every = np.zeros(lanes, dtype=np.int64)
         evidence = _repeats(steps, every, np.arange(lanes), every + rows, every)
@@ -328,12 +327,10 @@ class EpsilonGreedyPolicy(Policy):
         return min(float(others.sum()) / max(float(expected.sum()), 1e-12), 1.0)
 
 
-def player_of(
-    report: Report, policy: Any, env: Any, observations: Any, steps: Steps
-) -> Policy | None:
+def player_of(report: Report, policy: Any, view: AgentView, steps: Steps) -> Policy | None:
     """Return the policy that has drawn the actions; None if it has no law, which is a finding."""
     if not isinstance(policy, EpsilonGreedy):
-        return player(policy, env, observations)
+        return view.player(policy)
     network, epsilon = policy.network, as_numbers(policy.epsilon, "epsilon").astype(np.float64)
     if epsilon.ndim and epsilon.size != steps.states.size:
         raise InputError(f"epsilon must be a number or one for each action, got {epsilon.size}")
@@ -345,10 +342,9 @@ def player_of(
 
     if not report.add("epsilon", ~((rows >= 0) & (rows <= 1)), example):
         return None
-    if hasattr(network, "named_parameters"):
-        greedy = as_policy(network, env, observations=observations)
-    else:  # a function of observations alone
-        greedy = as_policy(from_network(network, env), env)
+    if not hasattr(network, "named_parameters"):  # a function of observations alone
+        network = from_network(network, view.problem)
+    greedy = view.player(network, deterministic=True)
     changes = rows if np.ptp(rows) > 0 else None
     return EpsilonGreedyPolicy(greedy, steps.task.game, float(rows.flat[0]), changes)
 

@@ -24,7 +24,7 @@ from ...baselines.law.numbers import as_numbers
 from ...core import BoolArray, FloatArray, InputError, IntArray, at_least
 from ..records import Rollout, Targets, each_array
 from ..report import Mistake, Report
-from ..view import called, factor, numbers, player
+from ..view import AgentView, called, factor, numbers
 from .formula import (
     CUT_AS_END,
     GAMMA,
@@ -72,7 +72,7 @@ class LogProbs(Formula):
 
 
 def check_log_probs(
-    report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any, observations: Any = None
+    report: Report, rollout: Rollout, steps: Steps, policy: Any, view: AgentView
 ) -> None:
     """Check that recorded log-probabilities are the policy's, for right steps, under the mask."""
     if rollout.log_probs is None or policy is None:
@@ -84,9 +84,8 @@ def check_log_probs(
     def law(masked: bool) -> FloatArray:
         logs = np.zeros((*given.shape, steps.task.game.num_actions))
         with np.errstate(divide="ignore"):
-            logs[steps.legal] = np.log(
-                player(policy, env, observations, masked=masked).probabilities(distinct)[where]
-            )
+            player = view.player(policy, masked=masked)
+            logs[steps.legal] = np.log(player.probabilities(distinct)[where])
         return logs
 
     def alike() -> Iterator[Mistake]:

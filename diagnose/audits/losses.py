@@ -105,24 +105,26 @@ class Left:
         """
         if self.shadow is not None and self.shadow.off(loss)[0] > SLACK * self.close:
             return None
-        wanted = self.of(loss)
-        factors, scaled = self._fitted(wanted)
+        factors, scaled = _fitted(self.of(loss), self.given, self.blocks)
         far = float(np.linalg.norm(self.given - scaled))
         right = far <= self.close * np.linalg.norm(self.given) and (factors > 0).all()
         return factors if right else None
 
     def scaled(self, loss: Any) -> FloatArray:
         """Return the gradient of a loss times the factors that fit best."""
-        return self._fitted(self.of(loss))[1]
+        return _fitted(self.of(loss), self.given, self.blocks)[1]
 
-    def _fitted(self, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the factors of a gradient that fit best, (block,), and the gradient times them."""
-        factors, scaled = np.ones(len(self.blocks)), wanted.copy()
-        for number, block in enumerate(self.blocks):
-            if size := float((wanted[block] ** 2).sum()):
-                factors[number] = float((wanted[block] * self.given[block]).sum()) / size
-            scaled[block] *= factors[number]
-        return factors, scaled
+
+def _fitted(
+    wanted: FloatArray, given: FloatArray, blocks: Sequence[Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the factors of a gradient that fit best, (block,), and the gradient times them."""
+    factors, scaled = np.ones(len(blocks)), wanted.copy()
+    for number, block in enumerate(blocks):
+        if size := float((wanted[block] ** 2).sum()):
+            factors[number] = float((wanted[block] * given[block]).sum()) / size
+        scaled[block] *= factors[number]
+    return factors, scaled
 
 
 class Shadow:
@@ -135,7 +137,8 @@ class Shadow:
     def __init__(self, loss: Any, left: Left) -> None:
         outputs = [getattr(loss, key, None) for key in OUTPUTS]
         self._outputs = [each for each in outputs if each is not None and each.requires_grad]
-        known, self._blocks = list(left.parameters.values()), len(left.blocks)
+        known, size = list(left.parameters.values()), DIRECTIONS
+        self._blocks = [slice(n * size, (n + 1) * size) for n in range(len(left.blocks))]
         weights = [th.zeros_like(each, requires_grad=True) for each in self._outputs]
         back = th.autograd.grad(
             self._outputs, known, weights, create_graph=True, materialize_grads=True
@@ -160,19 +163,13 @@ class Shadow:
         if any(each.requires_grad and key not in OUTPUTS for key, each in fields):
             return np.zeros(2)
         wanted = self._components(loss)
-        both = np.stack([self._scaled(wanted), wanted])
+        both = np.stack([_fitted(wanted, self.given, self._blocks)[1], wanted])
         far = np.linalg.norm(self.given - both, axis=1) / np.linalg.norm(self.given)
         return np.nan_to_num(far, nan=1.0)
 
     def scaled(self, loss: Any) -> FloatArray:
         """Return the components of the gradient of a loss, times factors that fit best."""
-        return self._scaled(self._components(loss))
-
-    def _scaled(self, wanted: FloatArray) -> FloatArray:
-        given, wanted = (each.reshape(self._blocks, -1) for each in (self.given, wanted))
-        factors = (given * wanted).sum(axis=1) / np.maximum((wanted**2).sum(axis=1), 1e-300)
-        scaled: FloatArray = (factors[:, None] * wanted).ravel()
-        return scaled
+        return _fitted(self._components(loss), self.given, self._blocks)[1]
 
     def _components(self, loss: Any) -> FloatArray:
         total = loss()

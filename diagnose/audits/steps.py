@@ -44,7 +44,12 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
         if each.name in OBJECTS or given is None or callable(given) or np.ndim(given) == 0:
             continue
         array = as_numbers(given, each.name)
-        read = _read(record, each.name, left_out)
+        read = np.ones((), dtype=bool)  # where the array has a meaning
+        if each.name == "next_observations":
+            read = as_numbers(record.terminated, "terminated") == 0
+        elif each.name in ("final_observations", "final_values"):
+            cut = record.truncated
+            read = np.zeros_like(left_out) if cut is None else as_numbers(cut, "truncated") != 0
         read = read.reshape(*read.shape, *(1,) * (array.ndim - read.ndim))
         rows = report.add_finite(each.name, array, read, left_out.ndim)
         if rows.any():
@@ -55,17 +60,6 @@ def finite(report: Report, record: Any) -> tuple[Any, BoolArray]:
     if "rewards" in changes:
         changes |= {name: None for name in ("advantages", "returns") if hasattr(record, name)}
     return replace(record, **changes), left_out
-
-
-def _read(record: Any, name: str, rows: BoolArray) -> BoolArray:
-    """Return where an array of a record has a meaning, in the shape of rows, or of one entry."""
-    found: BoolArray = np.ones((), dtype=bool)
-    if name == "next_observations":
-        found = as_numbers(record.terminated, "terminated") == 0
-    elif name in ("final_observations", "final_values"):
-        cut = record.truncated
-        found = np.zeros_like(rows) if cut is None else as_numbers(cut, "truncated") != 0
-    return found
 
 
 class Verdict(NamedTuple):
