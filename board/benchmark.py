@@ -53,18 +53,13 @@ SIGNS = ("score.json", "checkpoint.pt")
 BEGINNING = {"config.json", "hyperparameters.yml"}
 
 
-def benchmark(
-    config: BenchmarkConfig,
-    console: Console | None = None,
-    page: Callable[[Board], str] | None = None,
-) -> list[str]:
+def benchmark(config: BenchmarkConfig, page: Callable[[Board], str] | None = None) -> list[str]:
     """Run the cells that are not finished, write the leaderboard and print its first table.
 
     ``page`` makes a page of the leaderboard, in HTML. An error message is returned for each cell
     that failed, and for the leaderboard if it did.
     """
-    console = console or Console()
-    cells = config.cells()
+    console, cells = Console(), config.cells()
     make_folder(config.place)
     known = {run.name: run for run in read_results(config.place)}
     _check_track(config, known)

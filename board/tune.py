@@ -93,7 +93,11 @@ def tune(config: TuneConfig, console: Console | None = None) -> list[Path]:
         raise WriteError(
             f"the trials cannot be kept: {reason}; the same command goes on from the last one"
         ) from None
-    written = _write(config, study)
+    found, place = _table(config, study), config.place
+    written = [place / "trials.csv", place / "trials.md", place / f"{config.algorithm}.yml"]
+    write_file(written[0], found.csv().encode())
+    write_file(written[1], _to_markdown(config, found).encode())
+    write_file(written[2], _to_yaml(config, study).encode())  # last: it may be refused
     drawn, left_out = attempted({"pictures": partial(draw_importances, study, config.place)})
     written += drawn.get("pictures", [])
     for path in written:
@@ -254,16 +258,6 @@ def train_again(config: TuneConfig, chosen: dict[str, Any], seed: int) -> dict[s
         return run_trial(config, chosen, seed, lambda *_: None)
     except DivergedError:
         return {}
-
-
-def _write(config: TuneConfig, study: Study) -> list[Path]:
-    """Write the tables, then the YAML file, and return their paths."""
-    found, place = _table(config, study), config.place
-    written = [place / "trials.csv", place / "trials.md", place / f"{config.algorithm}.yml"]
-    write_file(written[0], found.csv().encode())
-    write_file(written[1], _to_markdown(config, found).encode())
-    write_file(written[2], _to_yaml(config, study).encode())
-    return written
 
 
 def _table(config: TuneConfig, study: Study) -> Table:
