@@ -227,10 +227,6 @@ class Arithmetic:
         """Divide an array of numbers by another one, or by a number; floats are rounded once."""
         return np.asarray(numbers / by, dtype=np.float64)  # wide integers divide into objects
 
-    def scales(self, first: int, factor: int, count: int) -> Array:
-        """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
-        return np.ones(count)
-
     def whole(self, numbers: Array) -> tuple[Array, int]:
         """Multiply numbers by the smallest scale that makes them integers; give it too."""
         return numbers, 1
@@ -328,10 +324,6 @@ class Fractions(Arithmetic):
     @override
     def divided(self, numbers: Array, by: Any) -> Array:
         return FRACTION(numbers, by)  # Python divides whole numbers into a float
-
-    @override
-    def scales(self, first: int, factor: int, count: int) -> Array:
-        return np.array([first * factor**k for k in range(count)], dtype=object)
 
     @override
     def whole(self, numbers: Array) -> tuple[Array, int]:

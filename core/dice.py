@@ -23,14 +23,10 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     """Count the ordered rolls of dice by their sum: entry t counts those with sum t."""
     at_least("dice", dice, 0)
     at_least("sides", sides, 1)
-    counts = [1]
+    counts, die = np.ones(1, dtype=object), np.array([0] + [1] * sides, dtype=object)
     for _ in range(dice):
-        longer = [0] * (len(counts) + sides)
-        for total, count in enumerate(counts):
-            for face in range(1, sides + 1):
-                longer[total + face] += count
-        counts = longer
-    return counts
+        counts = np.convolve(counts, die)
+    return counts.tolist()
 
 
 _ways = lru_cache(maxsize=256)(sum_counts)  # its lists are only read

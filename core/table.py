@@ -6,8 +6,8 @@ And as a table of pandas, which is optional: the rest of the package does not ne
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from .errors import InputError, needing
 
@@ -23,11 +23,6 @@ class Table:
     rows: Sequence[Sequence[Any]]  # the cells of each row, texts or numbers
     title: str = ""  # stands above the table in HTML and on a terminal
     texts: int = 1  # number of the first columns, which hold words; numbers stand on the right
-
-    @classmethod
-    def of(cls, kind: type[Any], records: Iterable[Any]) -> Self:
-        """Return a table with a row for each instance of a dataclass, a column for each field."""
-        return cls([field.name for field in fields(kind)], [astuple(one) for one in records])
 
     def csv(self) -> str:
         """Write comma-separated values: numbers with all digits, nothing for None."""

@@ -32,9 +32,7 @@ from .types import Array, BoolArray, IntArray, Move, frozen
 
 def keys_of(seen: IntArray, sizes: Sequence[int] | IntArray) -> IntArray:
     """Return a number for each observation, shape (..., component); -1 if it is out of range."""
-    keys = np.zeros(seen.shape[:-1], dtype=np.int64)
-    for column, size in zip(np.moveaxis(seen, -1, 0), sizes, strict=True):
-        keys = keys * size + column
+    keys = np.ravel_multi_index(tuple(np.moveaxis(seen, -1, 0)), tuple(sizes), mode="clip")
     return np.where(((seen >= 0) & (seen < np.array(sizes))).all(axis=-1), keys, -1)
 
 

@@ -155,13 +155,9 @@ class Greed(Game):
         """Give the row of each move: row n is the law of the sum of n dice."""
         return actions
 
-    def is_bust(self, own: IntArray) -> BoolArray:
-        """Say which scores are above the limit."""
-        return own > self.max_score
-
     def final_halves(self, own: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
         """Return the payoffs of the player who rolled last and of the other player, in halves."""
-        endings = np.where(self.is_bust(own), 0, 2 + np.sign(own - other))  # as in ``endings``
+        endings = np.where(own > self.max_score, 0, 2 + np.sign(own - other))  # as in ``endings``
         mover, opponent = self._halves[:, endings]
         return mover, opponent
 
@@ -171,7 +167,7 @@ class Greed(Game):
         """Add the dice to the mover's score and pass the turn, or end the game."""
         own, other, last = self.scores(states)
         own = own + outcomes
-        over = self.is_bust(own) | (last == 1)
+        over = (own > self.max_score) | (last == 1)
         halves = np.where(over, self.final_halves(own, other), 0)  # (mover or other, move)
         payoffs, others = np.empty((len(states), 2)), 1 - seats
         index = np.arange(len(states))

@@ -37,7 +37,6 @@ denominators are the scales of exact values.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,7 @@ class GreedSweeps(Sweeps):
             first + theirs * len(scores) + np.minimum(totals, game.max_score)
         )  # (other's score, total)
         paid = game.final_halves(totals, theirs)[int(player != seat)] / 2  # if the game ends
-        bust = np.broadcast_to(game.is_bust(totals), later.shape)
+        bust = np.broadcast_to(totals > game.max_score, later.shape)
         after = first + (len(scores) + theirs) * len(scores) + scores  # the other's last turn
         leads_to = np.concatenate([later.ravel(), after.ravel(), np.zeros(paid.size, np.int64)])
         over = np.concatenate([bust.ravel(), np.repeat([False, True], [after.size, paid.size])])
@@ -250,10 +249,6 @@ class _Backward:
     # 1 minus the values of player 0's.
     movers: Sequence[int] = (0, 1)
 
-    @cached_property
-    def _scales(self) -> Array:
-        return self.arithmetic.scales(2, self.game.sides, 2 * self.game.max_score + 1)
-
     def _last_turns(self) -> None:
         """Compute the values of last turns."""
         game = self.game
@@ -294,14 +289,15 @@ class _Backward:
             air.store(total, window, ratings)
 
     def _dice_in_the_air(self, *rows: int) -> "_DiceInTheAir":
-        """Make an empty store of ratings, whose scale grows by ``ratio`` with each step."""
-        ratio = self.arithmetic.scales(1, self.game.sides, 2)[1]
+        """Make an empty store of ratings, whose scale grows by a ``ratio`` with each step."""
+        ratio = 1 if self.arithmetic.rounds else self.game.sides
         weight = self.arithmetic.scaled(Fraction(1, self.game.sides), ratio)
         return _DiceInTheAir(self.game, self.arithmetic, rows, weight, ratio)
 
     def _one(self, points: int, states: IntArray) -> Array:
         """Return the scale of states in which ``points`` more points can be scored."""
-        return np.full(len(states), self._scales[points], dtype=self.arithmetic.dtype)
+        one = 1 if self.arithmetic.rounds else 2 * self.game.sides**points
+        return np.full(len(states), one, dtype=self.arithmetic.dtype)
 
     def _decide(
         self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
