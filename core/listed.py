@@ -394,20 +394,15 @@ class ListedBlocks:
         return np.array(levels)
 
     def make(self, number: int) -> ListedBlock:
-        """Give a block."""
-        if number not in self._made:
-            parts, self._parts[number] = self._parts[number], None
-            self._made[number] = self._joined(number, *zip(*parts, strict=True))
-        return self._made[number]
-
-    def _joined(
-        self, number: int, positions: Sequence[IntArray], moves: Sequence[BlockMoves]
-    ) -> ListedBlock:
-        """Make one block of some of the game's blocks."""
+        """Give a block: some of the game's blocks as one."""
+        if number in self._made:
+            return self._made[number]
+        parts, self._parts[number] = self._parts[number], None
+        positions, moves = zip(*parts, strict=True)
         together = np.concatenate(positions)
         levels = self._levels[self._order.stages.ravel()[together]]
         in_order = np.lexsort((together // self._game.num_states, levels))
-        block = ListedBlock(
+        self._made[number] = block = ListedBlock(
             self._game,
             self._seats,
             self._arithmetic,

@@ -15,7 +15,6 @@ with cycles and without. In a game of many turns X has many times the entries of
 audits compute only X f for requested numbers f of the results, and only the requested columns of X.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,6 +26,7 @@ from ..core import FloatArray, GameError, InputError, IntArray
 from ..core.block_moves import in_a_row, sums
 from ..core.positions import pieces, places_in
 from ..core.sizes import check_memory
+from ..core.turn_game import Index
 from .engine.process import FIRST_PAYOFF, FIRST_PLACE
 from .engine.tables import asked_process, process_of
 
@@ -138,7 +138,7 @@ class MoveLaw:
         in_order = np.lexsort((totals[numbers], places))
         self.states = places[in_order][: np.count_nonzero(places < self._end)]
         self.paid = totals[numbers[in_order]]
-        result_of, node_of = _places(known[in_order]), _places(nodes)
+        result_of, node_of = Index(known[in_order]).find, Index(nodes).find
 
         def matrices(part: _Listed, rows: IntArray, count: int) -> tuple[_Matrix, _Matrix]:
             ends = part.results >= 0
@@ -364,13 +364,6 @@ def _joined(parts: list[_Listed]) -> _Listed:
 def _distinct(numbers: IntArray) -> IntArray:
     """List the different numbers but -1, in increasing order."""
     return np.unique(numbers[numbers >= 0])
-
-
-def _places(known: IntArray) -> Callable[[IntArray], IntArray]:
-    """Return a function from numbers to their places among some different numbers."""
-    order = np.argsort(known)
-    ordered = known[order]
-    return lambda numbers: order[np.searchsorted(ordered, numbers)]
 
 
 def times(left: Any, right: Any) -> Any:

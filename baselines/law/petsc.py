@@ -99,8 +99,7 @@ def _pieces_of(game: Game) -> Iterator[tuple[Any, FloatArray]]:
     """List the pieces of a game's law."""
     from scipy.sparse import csr_array
 
-    whole = isinstance(game, ExplicitGame) and game.num_states == game.rows
-    if not (isinstance(game, ExplicitGame) and whole and game.num_players == 1):
+    if not isinstance(game, ExplicitGame) or (game.num_states, game.num_players) != (game.rows, 1):
         raise InputError(f"law must be listed, of one player, without a horizon, got {game!r}")
     listing, count = game.listing, game.rows
     ends = bool((listing.targets < 0).any())

@@ -178,6 +178,22 @@ class Problem:
         return frozen(initial)
 
 
+class OfProblem:
+    """A result about a problem."""
+
+    problem: Problem
+
+    @property
+    def task(self) -> Task:
+        """Game, seat and opponents."""
+        return self.problem.task
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats, or numbers without rounding."""
+        return self.problem.arithmetic
+
+
 def prepare(env: Any, exact: bool = False) -> Problem:
     """Make a task ready: that of an environment, its id, a ``Task`` or a ``Problem``.
 

@@ -23,7 +23,6 @@ from typing_extensions import override
 from ...core import (
     EXACT,
     FLOATS,
-    Arithmetic,
     Array,
     FloatArray,
     InputError,
@@ -42,7 +41,7 @@ from ..operators.rounding import values_error
 from ..policies.door import Reading, label
 from ..policies.kinds import Policy, UniformPolicy
 from ..policies.tabular import SUM_TOLERANCE
-from ..problem.problem import Problem, prepare
+from ..problem.problem import OfProblem, Problem, prepare
 from ..problem.task import Task
 from ..solving.evaluation import Solution
 from ..solving.occupancy import Outcomes, outcomes, play, variance_of_law, where_met
@@ -61,7 +60,7 @@ class ImpossibleScoreError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(OfProblem):
     """Exact value, regret and decisions of a policy.
 
     Attributes:
@@ -103,16 +102,6 @@ class Score:
         if self.value > self.optimum:
             object.__setattr__(self, "value", self.optimum)
             object.__setattr__(self, "error_bound", max(self.error_bound, best.value_error))
-
-    @property
-    def task(self) -> Task:
-        """Game, seat and opponents."""
-        return self.problem.task
-
-    @property
-    def arithmetic(self) -> Arithmetic:
-        """Floats, or fractions."""
-        return self.problem.arithmetic
 
     @property
     def regret(self) -> float:

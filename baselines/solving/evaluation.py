@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core import (
-    Arithmetic,
     Array,
     BoolArray,
     Decide,
@@ -33,8 +32,7 @@ from ..operators.rounding import gamma, largest_payoff, upwards
 from ..operators.variance import variance
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..policies.observations import integers_of, state_of
-from ..problem.problem import Problem
-from ..problem.task import Task
+from ..problem.problem import OfProblem, Problem
 from .occupancy import outcomes, variance_of_law
 
 LINES = 10  # of the states that are printed
@@ -81,7 +79,7 @@ class States:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(OfProblem):
     """Values of a policy.
 
     Attributes:
@@ -98,16 +96,6 @@ class Evaluation:
     found: Values = field(repr=False)
     sweep_error: float | FloatArray
     masked: bool = field(default=True, repr=False, kw_only=True)
-
-    @property
-    def task(self) -> Task:
-        """Game, seat and opponents."""
-        return self.problem.task
-
-    @property
-    def arithmetic(self) -> Arithmetic:
-        """Floats, or numbers without rounding."""
-        return self.problem.arithmetic
 
     @cached_property
     def error_bound(self) -> float:

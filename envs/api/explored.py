@@ -94,16 +94,14 @@ def explore(
         raise InputError(f"seeds must be whole numbers, at least one, got {seeds!r}")
     if horizon is not None:
         require_count("horizon", horizon)
-    said = ""
-    for counted in (False, True):
-        explorer = _Explorer(env, given, key, chance, horizon, counted)
-        try:
-            return explorer.task()
-        except ConflictError as error:
-            said = said or str(error)
-        if not explorer.hidden or explorer.key is not None:
-            break
-    raise InputError(said)
+    explorer = _Explorer(env, given, key, chance, horizon, counted=False)
+    try:
+        return explorer.task()
+    except ConflictError:
+        if explorer.hidden and explorer.key is None:
+            with suppress(ConflictError):
+                return _Explorer(env, given, key, chance, horizon, counted=True).task()
+        raise
 
 
 def _of_grid(env: Any) -> Hashable:
