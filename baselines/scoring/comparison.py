@@ -85,14 +85,11 @@ class Comparison(InParts):
         return self.second.value - self.first.value
 
     @cached_property
-    def shares(self) -> tuple[float, float]:
+    def shares(self) -> tuple[float, ...]:
         """Shares of each agent's decisions in which the other plays differently."""
         states, _ = self._changes
-        first, second = (
-            float(scored.occupancy[states].sum()) / scored.moves
-            for scored in (self.first, self.second)
-        )
-        return first, second
+        both = self.first, self.second
+        return tuple(float(each.occupancy[states].sum()) / each.moves for each in both)
 
     @cached_property
     def gain_alike(self) -> float:

@@ -40,18 +40,15 @@ class SelfPlayScore:
 
     policy: str
     game: Game = field(repr=False)
-    guaranteed: tuple[float, float]
-    equilibrium: tuple[float, float]
+    guaranteed: tuple[float, ...]
+    equilibrium: tuple[float, ...]
     random: float
 
     @property
-    def in_seats(self) -> tuple[float, float]:
+    def in_seats(self) -> tuple[float, ...]:
         """Exploitability in each seat."""
-        first, second = (
-            max(worth - kept, 0.0)  # negative by rounding only
-            for worth, kept in zip(self.equilibrium, self.guaranteed, strict=True)
-        )
-        return first, second
+        pairs = zip(self.equilibrium, self.guaranteed, strict=True)
+        return tuple(max(worth - kept, 0.0) for worth, kept in pairs)  # negative by rounding only
 
     @property
     def exploitability(self) -> float:
@@ -100,20 +97,16 @@ def score_self_play(
     return SelfPlayScore(name or label(policy), game, guaranteed, _values(game), worst)
 
 
-def _values(game: Game) -> tuple[float, float]:
+def _values(game: Game) -> tuple[float, ...]:
     """Compute the equilibrium value of each seat."""
-    first, second = (float(solve(Task(game, seat)).value_before_play) for seat in (0, 1))
-    return first, second
+    return tuple(float(solve(Task(game, seat)).value_before_play) for seat in (0, 1))
 
 
-def _guaranteed(game: Game, policies: Sequence[Policy]) -> tuple[float, float]:
+def _guaranteed(game: Game, policies: Sequence[Policy]) -> tuple[float, ...]:
     """Compute the value of each seat to the seat's policy against a best response."""
-    first, second = (
-        sum(game.payoff_range)
-        - float(solve(Task(game, 1 - seat, {seat: policies[seat]})).value_before_play)
-        for seat in (0, 1)
-    )
-    return first, second
+    total = sum(game.payoff_range)
+    against = [Task(game, 1 - seat, {seat: policies[seat]}) for seat in (0, 1)]
+    return tuple(total - float(solve(task).value_before_play) for task in against)
 
 
 @cached

@@ -9,6 +9,7 @@ too early therefore casts the die with the highest face again.
 
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -18,24 +19,14 @@ from ...core.turn import Piece
 from .game import FourTwoOne
 
 
-def ratchet(game: FourTwoOne, goal: str) -> IntArray:
-    """Always put aside as many dice as contribute to a goal (41).
+def towards_goal(game: FourTwoOne, goal: str, keep_parts: bool) -> IntArray:
+    """Play the ratchet, which keeps the parts of a goal, or the Bernoulli strategy.
 
-    A next player who would complete the goal too early casts the highest of these dice again.
+    The ratchet always puts aside as many dice as contribute to the goal (41); a next player who
+    would complete it too early casts the highest of these dice again. The other strategy puts
+    nothing aside until one cast shows the whole goal (section 4.1); a next player may not finish
+    early, and so puts nothing aside until the last cast.
     """
-    return _play_towards(game, goal, keep_parts=True)
-
-
-def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
-    """Accumulate nothing until one cast shows the whole goal (section 4.1).
-
-    A next player may not finish early, and so accumulates nothing until the last cast.
-    """
-    return _play_towards(game, goal, keep_parts=False)
-
-
-def _play_towards(game: FourTwoOne, goal: str, keep_parts: bool) -> IntArray:
-    """Put aside what contributes to a goal; its parts, too, if these are kept."""
     wanted, choices = Counter(game.parse(goal)), []  # an action for every state of each turn
     for turn in (leg.turn for leg in game.legs):
         choices.append(np.empty(turn.num_states, dtype=np.int64))
@@ -147,7 +138,7 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
 
 #: The policies of the paper by name.
 POLICIES = {
-    "ratchet:<goal>": NamedPolicy(ratchet, ("ratchet:421",)),
-    "bernoulli:<goal>": NamedPolicy(bernoulli, ("bernoulli:421",)),
+    "ratchet:<goal>": NamedPolicy(partial(towards_goal, keep_parts=True), ("ratchet:421",)),
+    "bernoulli:<goal>": NamedPolicy(partial(towards_goal, keep_parts=False), ("bernoulli:421",)),
     "goal:<h>,<s>": NamedPolicy(identify_goal, ("goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1")),
 }
