@@ -445,8 +445,8 @@ class Examination:
         alike = [call for call in others if type(call.module) is kind]
         target = next(iter(alike or others), online)
 
-        def said(call: Any) -> FloatArray | None:
-            return None if call is None else numbers_of(call.output).reshape(shape).astype(float)
+        def said(call: Call) -> FloatArray:
+            return numbers_of(call.output).reshape(shape).astype(float)
 
         entered = None if target is None else self.calls.rows_of(target)
         return Sample(
@@ -454,9 +454,10 @@ class Examination:
             numbers_of(batch.actions),
             None if entered is None else story.keys(entered),
             numbers_of(targets).astype(np.float64),
-            said(target),
-            None if target is online else said(online),
+            None if target is None else said(target),
+            None if online is None or online is target else said(online),
             {} if target is not None else self._said_of(apart, story),
+            tuple(said(call) for call in seen),
         )
 
     def _again(self, call: Call, batch: Batch) -> bool:

@@ -24,7 +24,9 @@ _SAME = "stale-next-observation: the next observation is the one after the move,
 _NEVER = "stale-observation: the observation is never renewed: obs = next_obs at the end of a step"
 _SHIFTED = "shifted-actions: an action belongs to the observation that it was chosen for"
 _AT_ENDS = "rewards-left-out-at-ends: the target of a move that ends the game is its reward"
-_CHOSEN = "they have the values of other actions than the best ones, as SARSA's have"
+_CHOSEN = (
+    "they have other values than the best ones of one network, as SARSA's and two critics' have"
+)
 _CURE = "take the maximum over the legal actions of the next state"
 
 
@@ -39,6 +41,7 @@ class Sample:
     values: FloatArray | None  # of the target network at the next observations, (row, action)
     online: FloatArray | None  # likewise of the online network
     said: Mapping[bytes, FloatArray] | None = None  # values at some of the next observations
+    tables: tuple[FloatArray, ...] = ()  # values of all networks there, (row, action) each
 
     def check(self, report: Report, story: Story, declared: Declared, *, known: bool) -> None:
         """Check the moves against those of a story, and the targets, unless errors are known."""
@@ -167,13 +170,17 @@ class Sample:
             report.notes += declared.explain("gamma", float(best.gamma))
 
     def _are_known(self, report: Report, formula: Any, clear: BoolArray) -> bool:
-        """Take back a finding if each target has the value of some action, as that taken next."""
+        """Take back a finding if each target has the value of some action, of some network.
+
+        Other programs take the action that was taken next, or the smaller value of two networks.
+        """
         assert self.values is not None
         nameless = [e for e in report.findings if e.check == "targets" and e.mistake is None]
         if not nameless:
             return True
         rest, at = self.targets - formula.rewards, clear & ~formula.terminated
-        far = np.abs(formula.gamma * self.values[at] - rest[at, None]).min(axis=1)
+        told = np.concatenate([self.values, *self.tables], axis=1)
+        far = np.abs(formula.gamma * told[at] - rest[at, None]).min(axis=1)
         near = CLOSE * float(np.abs(self.targets[clear]).max())
         if (far <= near).all() and (np.abs(rest[clear & ~at]) <= near).all():
             report.findings.remove(nameless[0])
