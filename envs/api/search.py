@@ -9,7 +9,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, cycle, islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -69,6 +69,7 @@ class Simulator(ABC):
         kept: gives the form in which a copy is kept.
         known: the states that were found, by key.
         again: number of outcomes that have led to known states.
+        starts: the keys of the first states, one for each beginning, as a search has met them.
     """
 
     limit: float = np.inf
@@ -77,6 +78,7 @@ class Simulator(ABC):
     def __init__(self) -> None:
         self.known: dict[Hashable, State] = {}
         self.again = 0
+        self.starts: list[Hashable] = []
         self.rng = random.Random(0)  # noqa: S311  of samples
 
     @abstractmethod
@@ -101,7 +103,9 @@ class Simulator(ABC):
 
     def start(self) -> list[tuple[Any, State]]:
         """Give the chance of each first state, and the state."""
-        return [(chance, self._meet(met, 0)) for chance, met in self.begin()]
+        begun = [(chance, self._meet(met, 0)) for chance, met in self.begin()]
+        self.starts = [state.key for _, state in begun]
+        return begun
 
     def player(self, state: State) -> int:
         """Return the player to move in a state."""
@@ -143,12 +147,12 @@ class Simulator(ABC):
     def replay(self, games: int, most: float) -> None:
         """Compare some games of the simulator itself, of so many moves at most, with the law."""
         begun = chain.from_iterable(iter(self.begin, None))  # again and again, as games change it
-        for _, met in islice(begun, games):
+        for first, (_, met) in islice(zip(cycle(self.starts), begun, strict=False), games):
+            if met.key != first:
+                raise ConflictError(
+                    "env must begin by its seed, and begins elsewhere with the same one"
+                )
             for moves in range(int(min(self.limit, most))):
-                if met.key not in self.known:
-                    raise ConflictError(
-                        "env must begin by its seed, and begins elsewhere with the same one"
-                    )
                 state, met.depth = self.known[met.key], moves
                 self.compare(state, met)
                 action = self.rng.choice([*state.rows])

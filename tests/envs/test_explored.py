@@ -234,6 +234,18 @@ class Unseeded(Walk):
         return found
 
 
+class Turns(Walk):
+    """Begins by turns in two places, both states of the game."""
+
+    begun: ClassVar = [0]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.begun[0] += 1
+        self.place = self.begun[0] % 2
+        return self.seen(), {}
+
+
 class Continuous(Walk):
     def step(self, action):
         found = super().step(action)
@@ -289,6 +301,7 @@ class Failing(Walk):
         (Entropy, "answer by its state|play by the law"),
         (Shared, "answer by its state|play by the law"),
         (Unseeded, "begin by its seed|show what follows"),
+        (Turns, "begin by its seed"),
         (Continuous, "met again"),
         (Locked, "can be copied"),
         (Lambda, "key must be given, as the content .* cannot be compared"),
