@@ -178,3 +178,10 @@ def test_the_main_job_says_what_to_do_outside_of_its_environment(tmp_path):
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.stderr.startswith("error: exactdice is missing: make setup, then source ")
     assert (found.returncode, found.stderr.count("\n")) == (1, 1)
+
+
+def test_nobody_is_told_to_install_pygame_beside_pygame_ce():
+    """Both write one folder, and the one that is installed last decides."""
+    told = re.compile(r"(pip install|needs?\b)[^\n;.|]*\bpygame\b(?!-ce)|; pygame and")
+    for path in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/clients/*.py")]:
+        assert not told.search(path.read_text(encoding="utf-8")), path

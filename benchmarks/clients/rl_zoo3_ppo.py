@@ -2,7 +2,7 @@
 
 rl_zoo3 2.9.2 installs beside the versions of constraints.txt but for pandas, of which it wants one
 below 3; requests is missing from its requirements, and the video needs two packages more:
-pip install 'rl_zoo3[plots]==2.9.2' requests pygame moviepy
+pip install 'rl_zoo3[plots]==2.9.2' requests pygame-ce moviepy
 
 python benchmarks/clients/rl_zoo3_ppo.py FourTwoOne 100000
 """
