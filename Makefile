@@ -18,7 +18,7 @@ BIN := .venv/bin
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 CHECK := import sys; sys.version_info >= (3, 11) or sys.exit("error: Python must be 3.11 or later, got %d.%d: make setup PYTHON=python3.12" % sys.version_info[:2])
 VERSION := import sys; print(sys.version_info[:2])
-# An interpreter that is named must be that of .venv, too.
+# An interpreter that is named must be that of .venv, too; without pip, .venv is what a try that failed has left.
 SAME := $(if $(filter file,$(origin PYTHON)),true,test "$$($(BIN)/python -c '$(VERSION)')" = "$$($(PYTHON) -c '$(VERSION)')")
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -38,7 +38,7 @@ setup: .venv/installed
 	touch $@
 
 .venv/modules: FORCE
-	@{ $(BIN)/python -c '$(CHECK)' 2>/dev/null && $(SAME); } || { $(PYTHON) -c '$(CHECK)' && rm -rf .venv && $(PYTHON) -m venv .venv; }
+	@{ $(BIN)/python -c 'import pip; $(CHECK)' 2>/dev/null && $(SAME); } || { $(PYTHON) -c '$(CHECK)' && rm -rf .venv && $(PYTHON) -m venv .venv; }
 	find agents baselines board core diagnose envs games look play src -name '*.py' -o -name '*.pyi' -o -name '*.csv' -o -name '*.json' -o -name '*.yml' -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name '*.svg' | sort > $@.new
 	cmp --silent $@.new $@ && rm $@.new || mv $@.new $@
 

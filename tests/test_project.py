@@ -152,7 +152,9 @@ def test_make_refuses_an_old_python_at_once_and_replaces_an_environment_of_anoth
     makes = f"case $1 in -m) mkdir -p .venv/bin; ln -s {new} .venv/bin/python; exit;; esac"
     old.write_text(f'#!/bin/sh\n[ "$1" = -c ] && {pretends} "$2"\n', "utf-8")
     new.write_text(f'#!/bin/sh\n{makes}\nexec {sys.executable} "$@"\n', "utf-8")
-    for script in (old, new):
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', "utf-8")
+    for script in (old, new, bare):
         script.chmod(0o755)
 
     def make(python):
@@ -171,6 +173,10 @@ def test_make_refuses_an_old_python_at_once_and_replaces_an_environment_of_anoth
     (tmp_path / ".venv/installed").touch()
     assert make(new).returncode == 0  # which keeps it
     assert (tmp_path / ".venv/installed").exists()
+    (tmp_path / ".venv/bin/python").unlink()
+    (tmp_path / ".venv/bin/python").symlink_to(bare)  # left by a try without python3-venv
+    assert make(new).returncode == 0
+    assert (tmp_path / ".venv/bin/python").readlink() == new
 
 
 def test_the_main_job_says_what_to_do_outside_of_its_environment(tmp_path):
