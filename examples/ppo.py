@@ -11,6 +11,7 @@ python examples/ppo.py --env-id exactdice/FourTwoOne-v0   # 421: 0.9954 in 56 s
 """
 
 import csv
+import time
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,12 +198,13 @@ def main(args: Args) -> dict[str, float]:
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     moves = args.num_envs * args.num_steps  # of a round
     rounds = args.total_timesteps // moves
+    begun = time.monotonic()
     for number in range(rounds):
         audited = number % -(-rounds // args.audits) == 0
         if audited:
             figures = exactdice.exact_evaluation(agent.actor, games.envs)
             print(f"after {number * moves:,} moves: {figures}")
-            write(args.log, number * moves, figures)
+            write(args.log, number * moves, begun, figures)
         steps, last_values = collect(games, agent, args.num_steps)
         steps["advantages"] = advantages_of(steps, last_values, args)
         steps["returns"] = steps["advantages"] + steps["values"]  # returns-without-values
@@ -212,14 +214,15 @@ def main(args: Args) -> dict[str, float]:
         if audited:
             print(audit(games.envs, step))
     figures = exactdice.exact_evaluation(agent.actor, games.envs)
-    write(args.log, rounds * moves, figures)
+    write(args.log, rounds * moves, begun, figures)
     return figures
 
 
-def write(log: str, moves: int, figures: dict[str, float]) -> None:
+def write(log: str, moves: int, begun: float, figures: dict[str, float]) -> None:
     """Add a line to the log; the first one has the names of the columns."""
     if log:
-        path, row = Path(log), {"timesteps": moves, **figures}
+        path, spent = Path(log), time.monotonic() - begun
+        row = {"timesteps": moves, "seconds": spent, **figures}
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if moves else "w", encoding="utf-8", newline="") as file:
             lines = csv.DictWriter(file, row)

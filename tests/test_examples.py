@@ -187,6 +187,16 @@ def test_a_learner_holds_all_audits(learner, game, capsys):
     assert [said.count(word) for word in words] == [2, audits, 0, 0]
 
 
+@pytest.mark.parametrize("learner", ["ppo"], indirect=True)
+def test_the_log_of_a_learner_is_drawn_over_moves_and_over_seconds(learner, tmp_path):
+    pytest.importorskip("matplotlib")
+    log = tmp_path / "own.csv"
+    small = {"total_timesteps": 1024, "num_envs": 64, "audits": 2, "log": str(log)}
+    learner.main(learner.Args("exactdice/FourTwoOne-v0", **small))
+    for over in ("moves", "seconds"):
+        assert exactdice.plot("curves", log, over=over)
+
+
 @pytest.mark.parametrize("learner", ["dqn"], indirect=True)
 def test_a_buffer_keeps_the_last_transitions(learner):
     torch = pytest.importorskip("torch")
