@@ -18,6 +18,7 @@ import numpy as np
 
 from ...core import FloatArray, Game, IntArray, SizeError, Table, present
 from ...core.words import printable
+from ..law.law_game import LawGame
 from .score import Score
 
 #: The largest number of intervals that describe a part.
@@ -116,7 +117,12 @@ def _axes(game: Game, observations: IntArray) -> list[_Axis]:
     """List the quantities of positions: those of the game's map, or what the agent observes."""
     layout = present(game).layout(observations)
     if layout is None:
-        return list(map(_Axis, game.observation_names, observations.T))
+        axes = list(map(_Axis, game.observation_names, observations.T))
+        if isinstance(game, LawGame) and axes[0].label == NUMBERED:
+            told = game.view.states if game.view else ()
+            axes[0] = axes[0]._replace(names=[f'"{name}"' for name in told] or None)
+            return axes[:1]  # as blunders are added up over the time
+        return axes
     axes = [_Axis("", layout.panel, layout.panels)] if layout.panel is not None else []
     across = _Axis(layout.x_label, layout.column, layout.columns)
     return [*axes, across, _Axis(layout.y_label, layout.row, layout.rows)]

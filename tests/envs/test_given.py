@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.baselines import Task
-from exactdice.baselines.scoring.summary import costliest
+from exactdice.baselines.scoring.summary import costliest, summary
 from exactdice.envs import REFERENCE, GameEnv, find_game, full_place
 from exactdice.games import GAMES, Game, GameError, Greed, InputError
 from gymnasium.utils.env_checker import check_env
@@ -409,6 +409,15 @@ def test_tables_by_state_are_named_and_their_blunders_are_of_states():
         assert sum(blunder.cost for blunder in found) == pytest.approx(score.regret)
         costs = [blunder.cost for blunder in found]
         assert costs == sorted(costs, reverse=True)
+
+
+def test_the_worst_part_of_a_law_is_a_state_by_its_name_and_no_span_of_time():
+    law, paid = [np.array([[0.5, 0.5], [0, 1]]), np.eye(2)], np.array([[1, 0], [2, 0]])
+    for names, said in (((), "state 1"), (("here", "there"), 'state "there"')):
+        task = exactdice.from_P(law, initial=0, horizon=9, rewards=paid, states=names)
+        worst = summary(exactdice.score(np.array([0, 1]), task))[-1]
+        assert worst.endswith(f"of its decisions: those with {said}.")
+    assert "moves" not in summary(exactdice.score(np.full(500, 0), "Taxi-v4"))[-1]
 
 
 def test_functions_and_dictionaries_are_shown_the_integer_that_the_environment_shows():
