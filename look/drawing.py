@@ -37,6 +37,7 @@ OUTLINED: Any = {"facecolor": NOTHING, "edgecolor": "black", "linewidth": 0.4}
 NAME = 0.145  # inches of an axis that a name takes
 APART = 0.055  # of the height of an axis between the names of two lines
 MARK = 0.2  # inches between the middles of two numbers on a map
+SLACK = 1e-9  # inches that are taken as a rounding error
 AROUND = 1.0  # inches of a map beside its cells
 WIDE = 7.2  # inches of a picture: its texts can still be read on a phone
 LETTER = 0.078  # inches of a letter of notes and legends
@@ -104,7 +105,10 @@ def _draw_map(axes: Axes, chart: Map) -> None:
 
 
 def _placed(axes: Axes, chart: Map) -> Iterator[tuple[tuple[int, int], str, tuple[float, float]]]:
-    """Place words on their cells, and numbers nearby, apart from each other and from the frame."""
+    """Place words on their cells, and numbers nearby, apart from each other and from the frame.
+
+    A number that would hide its cell stands beside it.
+    """
     gridspec = axes.get_gridspec()
     size = np.array(_size(chart, 1 if gridspec is None else gridspec.ncols)) - AROUND
     low, high = np.transpose([axes.get_xlim(), axes.get_ylim()])
@@ -116,6 +120,8 @@ def _placed(axes: Axes, chart: Map) -> Iterator[tuple[tuple[int, int], str, tupl
         at = (np.array([column, row]) - low) / (high - low) * size
         spots = np.clip(at, MARK / 2, size - MARK / 2) + around
         free = ((spots >= MARK / 2) & (spots <= size - MARK / 2)).all(axis=1)
+        if (size / (high - low) < MARK).all():
+            free &= np.hypot(*(spots - at).T) >= MARK - SLACK
         for other in placed:
             free &= np.hypot(*(spots - other).T) >= MARK
         best = spots[free.argmax()] if mark.isdigit() else at

@@ -207,6 +207,17 @@ def test_marks_are_apart_and_inside_of_the_frame_and_a_legend_has_the_colours_of
     assert legend.get_patches()[0].get_facecolor()[:3] == pytest.approx(veiled)
 
 
+def test_a_mark_that_would_hide_its_cell_stands_beside_it():
+    for count, hides in ((101, True), (5, False)):
+        middle = count // 2
+        drawn = map_of(np.ones((count, count)), marks={(middle, middle): "1"})
+        figure = to_figure(Plot.of(drawn, ""))
+        figure.draw_without_rendering()
+        (mark,) = figure.axes[0].texts
+        box = mark.get_window_extent()
+        assert box.contains(*figure.axes[0].transData.transform((middle, middle))) != hides
+
+
 def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path):
     scored = score("if_else", make_task("Greed"))
     shown = agents.mistakes(scored)
