@@ -2,6 +2,7 @@
 
 import copy
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -58,6 +59,8 @@ def toy_text(bare: Any) -> View | None:
 def _drawn(bare: Any, state: int) -> Array:
     """Return the picture that an environment of toy text draws of a state."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # which does not look for a screen
     bare.s, bare.lastaction, bare.render_mode = state, None, "rgb_array"
     try:
         return np.array(bare.render())

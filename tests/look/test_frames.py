@@ -1,6 +1,9 @@
 """The chart of a policy on its environment's own picture, and names of actions and states."""
 
+import os
 import pickle
+import subprocess
+import sys
 
 import gymnasium as gym
 import numpy as np
@@ -17,6 +20,18 @@ def lake():
     actions = exactdice.solve(env.unwrapped).policy.likeliest(np.arange(16))
     actions[2], actions[3] = 0, 2  # a mistake, and an action where its games never lead
     return exactdice.score(actions, env)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is a screen")
+def test_a_picture_is_drawn_in_silence_without_a_screen():
+    scored = "exactdice.score('random', 'FrozenLake-v1')"
+    code = f"import exactdice; exactdice.plot('policy', {scored})"
+    hidden = {"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "SDL_VIDEODRIVER"}
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=kept, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_lake_has_an_arrow_for_each_state_and_the_optimum_beside_it(lake, tmp_path):
