@@ -72,7 +72,7 @@ class Sample:
         if any(each.check == "transitions" for each in report.findings):
             return  # the targets of these moves are not known
         if values is None:
-            report.unchecked["targets"] = "no call of a network with the next observations was found"
+            report.unchecked["targets"] = "no call with the next observations was found"
             return
         clear &= np.array([len({move[1:4] for move in options}) == 1 for options in fitting])
         told: BoolArray = np.asarray(np.isfinite(values).all(axis=1))
