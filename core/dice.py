@@ -23,10 +23,14 @@ def sum_counts(dice: int, sides: int) -> list[int]:
     """Count the ordered rolls of dice by their sum: entry t counts those with sum t."""
     at_least("dice", dice, 0)
     at_least("sides", sides, 1)
-    counts, die = np.ones(1, dtype=object), np.array([0] + [1] * sides, dtype=object)
+    counts = [1]
     for _ in range(dice):
-        counts = np.convolve(counts, die)
-    return counts.tolist()
+        longer = [0] * (len(counts) + sides)
+        for total, count in enumerate(counts):
+            for face in range(1, sides + 1):
+                longer[total + face] += count
+        counts = longer
+    return counts
 
 
 _ways = lru_cache(maxsize=256)(sum_counts)  # its lists are only read

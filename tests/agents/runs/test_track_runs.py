@@ -14,6 +14,7 @@ from exactdice.agents.runs import folders
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.baselines import score, score_self_play
+from exactdice.baselines.scoring.figure import nines
 from exactdice.board import leaderboard as board
 from exactdice.board.grid import BenchmarkConfig
 from exactdice.board.leaderboard import cross_table
@@ -147,7 +148,7 @@ def test_the_board_has_all_entrants_their_curves_and_the_cross_table():
     assert [run.agent for run in runs] == ["PPO", "Q-learning"]
     saved = folders.read_score(Path("runs/ppo"))
     assert float(rows[0]["exploitability"]) == saved["self_play"]["exploitability"]
-    assert runs[0].nines == saved["self_play"]["nines"]
+    assert nines(runs[0].score) == saved["self_play"]["nines"]
     curve = list(saved["normalized_exploitability_at_marks"].values())
     assert runs[0].area == pytest.approx(area(SELF.marks, np.array(curve)))
     text = Path("runs/leaderboard.md").read_text()
