@@ -445,19 +445,19 @@ class Examination:
         alike = [call for call in others if type(call.module) is kind]
         target = next(iter(alike or others), online)
 
-        def said(call: Call) -> FloatArray:
-            return numbers_of(call.output).reshape(shape).astype(float)
-
+        said = {
+            id(call): numbers_of(call.output).reshape(shape).astype(np.float64) for call in seen
+        }
         entered = None if target is None else self.calls.rows_of(target)
         return Sample(
             keys,
             numbers_of(batch.actions),
             None if entered is None else story.keys(entered),
             numbers_of(targets).astype(np.float64),
-            None if target is None else said(target),
-            None if online is None or online is target else said(online),
+            said.get(id(target)),
+            None if target is online else said.get(id(online)),
             {} if target is not None else self._said_of(apart, story),
-            tuple(said(call) for call in seen),
+            tuple(said.values()),
         )
 
     def _again(self, call: Call, batch: Batch) -> bool:

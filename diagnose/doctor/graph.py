@@ -91,6 +91,8 @@ class LossGraph:
         targets are not the values themselves.
         """
         found = next((actions for _, actions in self._gathered(output)), None)
+        if found is None and self._is_law(output):
+            return None
         for node in self.named("Mul") if found is None else ():
             for ones in (node.kept("self"), node.kept("other")):
                 if getattr(ones, "shape", ()) == output.shape and _single(ones == 1, ones != 0):
@@ -112,12 +114,16 @@ class LossGraph:
                 if output.grad_fn in nodes_above(key):
                     yield key, each.detach().reshape(count).long()
 
+    def _is_law(self, output: th.Tensor) -> bool:
+        """Whether a network's results are probabilities or logits."""
+        kinds = {node.kind for node in self.nodes.values() if output.grad_fn in node.inputs}
+        return not {self.nodes[output.grad_fn].kind, *kinds}.isdisjoint({"Softmax", "LogSoftmax"})
+
     def drawn(self, output: th.Tensor) -> Draw | None:
         """Return the draws from a network's probabilities or logits, if entries are gathered."""
-        own = self.nodes[output.grad_fn].kind
-        below = {node.kind for node in self.nodes.values() if output.grad_fn in node.inputs}
-        if not {own, *below} & {"Softmax", "LogSoftmax"}:
+        if not self._is_law(output):
             return None
+        own = self.nodes[output.grad_fn].kind
         logs = output.clamp_min(TINY).log() if own == "Softmax" else output.log_softmax(-1)
         for key, actions in self._gathered(output):
             if self.nodes[key].kind.startswith("Nll"):
