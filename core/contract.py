@@ -324,16 +324,16 @@ def _wrong_payoffs(
 
 def worst_payoff(game: Game) -> float:
     """Give what an illegal action pays; minus infinity if no payoff is below every value."""
-    return -inf if isinstance(game, ListedGame) and game.unbounded else game.payoff_range[0]
+    return -inf if getattr(game, "unbounded", False) else game.payoff_range[0]
 
 
 def require_worst(game: Game) -> None:
-    """Raise an ``InputError`` unless an illegal action has a payoff below every policy's value."""
+    """Raise an ``InputError`` if an illegal action pays more than some policy's value."""
     if worst_payoff(game) == -inf:
         raise InputError(
-            f"actions must be legal in {game!r}, whose games may be as long and cost as much as "
-            "they like: no payoff of an illegal action is below every policy's value, unless there "
-            "is a horizon, or a gamma below 1"
+            f"actions must be legal in {game!r}, where policies may be paid less than any illegal "
+            "action: its games are cut, or may be as long and cost as much as they like, as there "
+            "is no horizon, and no gamma below 1"
         )
 
 

@@ -288,8 +288,8 @@ class ListedGame(Game):
     Attributes:
         ties: values of actions that differ by no more are equal, shape (state,) of the states at
             any time; None for one difference in all states (``Arithmetic.tie``).
-        unbounded: whether policies may be paid less than any payoff, so that no payoff of an
-            illegal action is the worst.
+        unbounded: whether policies may be paid less than an illegal action pays, so that all
+            actions must be legal; a game that is cut says so, too.
         pays_early: of a decision process, whether a move may pay while the game goes on.
     """
 

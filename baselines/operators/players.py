@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage, Sweeps
+from ...core.contract import require_worst
 from ...core.game import ListedGame
 from ...core.positions import legal_in
 from ...core.types import Fold
@@ -75,6 +76,8 @@ class Players:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.roundings = max((policy.roundings for policy in policies.values()), default=0)
         self._policies, self._partial = policies, partial
+        if not (masked or game.is_process):
+            require_worst(game)
         self.range = range_of_values(law, seat, arithmetic, masked)
         self.tie = arithmetic.tie(game) if self.free else 0.0
         self._is_listed = isinstance(game, ListedGame)

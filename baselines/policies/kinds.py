@@ -278,3 +278,42 @@ class UniformPolicy(Policy):
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         mask = self.game.mask(states)
         return (mask * numbers).sum(axis=1) / arithmetic.numbers(mask.sum(axis=1))
+
+
+@dataclass(unsafe_hash=True)
+class TimelessPolicy(Policy):
+    """The policy of a game in the same game within a limit of moves (see ``law.cut``).
+
+    A state is that of the game, plus a multiple of the number of its states.
+    """
+
+    policy: Policy
+    layers: int  # numbers of moves that may have been made
+
+    def __post_init__(self) -> None:
+        states, actions = self.policy.shape
+        self.shape = self.layers * states, actions
+        self.is_deterministic = self.policy.is_deterministic
+        self.is_table = self.policy.is_table  # type: ignore[misc]
+
+    @property
+    @override
+    def name(self) -> str:
+        return self.policy.name
+
+    @property
+    @override
+    def roundings(self) -> int:
+        return self.policy.roundings
+
+    @override
+    def probabilities(self, states: IntArray) -> Array:
+        return self.policy.probabilities(states % self.policy.shape[0])
+
+    @override
+    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        return self.policy.probabilities_in(states % self.policy.shape[0], arithmetic)
+
+    @override
+    def likeliest(self, states: IntArray) -> IntArray:
+        return self.policy.likeliest(states % self.policy.shape[0])

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import Game, InputError, IntArray, sweeps_of
+from ..law.cut import CutGame
 from ..law.explicit import ExplicitGame, View
 from ..law.law_game import LawGame
 
@@ -119,7 +120,9 @@ def state_of(game: Game, seat: int, observation: IntArray) -> IntArray:
 
 def shows(game: Game) -> bool:
     """Return whether players see what the environment of a law shows, or the number of a state."""
-    return isinstance(game, LawGame) or (isinstance(game, ExplicitGame) and game.view is not None)
+    return isinstance(game, LawGame | CutGame) or (
+        isinstance(game, ExplicitGame) and game.view is not None
+    )
 
 
 def is_viewed(game: Game) -> bool:
@@ -134,13 +137,23 @@ def sight_of(
     show: Callable[[IntArray], npt.NDArray[Any]] | None = None,
     names: tuple[str, ...] = (),  # names of the wrappers
 ) -> Sight:
-    """Return how an environment with a law shows its states."""
+    """Return how an environment with a law shows its states, or one of a game that is cut."""
+    if isinstance(game, CutGame):
+        sizes = gym.spaces.MultiDiscrete(list(game.whole.observation_sizes))
+        return Sight(sizes, partial(timeless, lambda seen: seen), wrapped=True)
     assert isinstance(game, ExplicitGame)
     if game.view is not None and is_viewed(game) and show is None:
         return Sight(game.view.space, partial(_shown, game.view), True, partial(_seen, game))
     read = partial(changed, names) if names else partial(_state, game)
     space = gym.spaces.Discrete(game.rows) if space is None else space
     return Sight(space, show or _states, wrapped=True, read=read)
+
+
+def timeless(
+    show: Callable[[IntArray], npt.NDArray[Any]], observations: IntArray
+) -> npt.NDArray[Any]:
+    """Show observations of a game that is cut without the number of moves."""
+    return show(observations[:, :-1])
 
 
 def _states(observations: IntArray) -> IntArray:

@@ -16,6 +16,7 @@ from ...core.checks import is_whole
 from ...core.game import once_a_game
 from ...core.positions import are_legal, first_actions, pieces, states_of
 from ...core.sizes import check_array
+from ..law.cut import CutGame
 from ..law.explicit import ExplicitGame
 from ..law.numbers import as_numbers
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
@@ -147,12 +148,12 @@ def table_policy(
     else:
         given = as_numbers(table, "policy")
         count, first, rest = game.num_states, given.shape[:1], given.shape[1:]
-        rows = game.rows if isinstance(game, ExplicitGame) else count  # whatever the time
-        fits = first in ((rows,), (count,), (count + 1,)) and rest in ((), (game.num_actions,))
+        alike = _rows(game)
+        fits = first in ((alike,), (count,), (count + 1,)) and rest in ((), (game.num_actions,))
         if not fits or (given.ndim == 1 and given.dtype.kind not in "iu"):
-            raise check.shape_error(given, rows)
-        if first == (rows,):
-            given = given[np.arange(count) % rows]
+            raise check.shape_error(given, alike)
+        if first == (alike,):
+            given = given[np.arange(count) % alike]
         given = given[own]
     if given.ndim == 2:
         check_array("a table of probabilities", game, *check.shape)
@@ -180,20 +181,25 @@ def _entries(
         )
     default = getattr(table, "default_factory", None) or (lambda: None)
     game, count = check.game, check.game.num_states
-    if isinstance(game, ExplicitGame) and not any(is_whole(k) and k >= game.rows for k in table):
-        count = game.rows  # whatever the time
+    if not any(is_whole(k) and k >= _rows(game) for k in table):
+        count = _rows(game)
     for batch in batches(own, check.game.num_actions):
         shown = check.game.observe(batch, check.seat)
         seen, shown = shown, shown if show is None else show(shown)
         if shown.ndim == 1 and isinstance(key, tuple):  # (state,) or (state, moves)
             shown = seen[:, : len(key)]
         keys = keys_of(shown)
-        timeless = isinstance(game, ExplicitGame) and np.array_equal(shown, batch % game.rows)
+        timeless = np.array_equal(shown, batch % _rows(game))
         if is_whole(key) and (shown.ndim > 1 or timeless):
             keys = (batch % count).tolist()
         for each in keys:
             entry = table.get(each)
             yield default() if entry is None else entry
+
+
+def _rows(game: Game) -> int:
+    """Return the number of states whatever the time, if there is a limit of moves."""
+    return game.rows if isinstance(game, ExplicitGame | CutGame) else game.num_states
 
 
 def keys_of(shown: npt.NDArray[Any]) -> list[Any]:

@@ -16,7 +16,9 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from ...baselines import Sight, Task
-from ...baselines.policies.observations import changed, in_dictionary, sight_of
+from ...baselines.law.cut import CutGame
+from ...baselines.policies.kinds import TimelessPolicy
+from ...baselines.policies.observations import changed, in_dictionary, sight_of, timeless
 from ...core import InputError, IntArray, one_of
 from ...core.words import meant
 from ..encoding import Features
@@ -156,15 +158,11 @@ def _within(
         raise InputError(
             f"reward must be 'outcome' where TimeLimit cuts games, got {inner._engine.reward!r}"
         )
-    try:
-        task = from_P(inner, horizon=limit)
-    except InputError as error:
-        why = str(error).partition(":")[0]
-        raise InputError(
-            f"env must be small enough for a table of its moves, as TimeLimit cuts its games after "
-            f"{limit} moves of the agent: {why}"
-        ) from None
-    return task, sight_of(task.game)
+    whole, policies = inner.task, inner._engine.problem.policies
+    game = CutGame(whole.game, whole.seat, limit)
+    opponents = [TimelessPolicy(policies[seat], limit + 1) for seat in whole.others]
+    sight = Sight(inner.observation_space, partial(timeless, inner.sight.show), wrapped=True)
+    return Task(game, whole.seat, opponents), sight
 
 
 def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[Any]) -> Sight:

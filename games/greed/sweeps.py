@@ -144,7 +144,7 @@ class GreedBlock(Block):
         def divide(mover: int, states: IntArray) -> Array:
             stage = Stage(mover, states, np.ones(len(states), dtype=arithmetic.dtype))
             weights = decide(stage, met[mover, states])
-            if law is not None and met[mover, states].any():
+            if law is not None and weights.any():
                 pairs, actions, payoffs, chances = self.settled(stage)
                 law.add(payoffs, weights[pairs, actions] * chances)
             return weights

@@ -9,10 +9,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from exactdice.baselines import prepare
+from exactdice.baselines.law.cut import CutGame
 from exactdice.core.positions import states_of
 from exactdice.envs import EncodingName, MaskInObservation, encoding_of
 from exactdice.envs.encoding import Encoding
-from exactdice.games import Greed, InputError, LowestScore, ShutTheBox
+from exactdice.envs.law import MoveLaw
+from exactdice.games import FourTwoOneMatch, Greed, InputError, LowestScore, ShutTheBox
 from gymnasium import wrappers
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics, TransformObservation
@@ -20,6 +23,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.preprocessing import preprocess_obs
 
 import exactdice
+from exactdice.testing import check_game
 
 NAMES = get_args(EncodingName)
 
@@ -211,9 +215,39 @@ def test_a_limit_of_moves_needs_rewards_that_are_outcomes():
         exactdice.solve(wrappers.TimeLimit(make(reward="regret"), 3))
 
 
-def test_a_large_game_within_a_limit_is_refused():
-    with pytest.raises(InputError, match="small enough for a table of its moves, as TimeLimit"):
-        exactdice.solve(gym.make("exactdice/Greed-v0", max_episode_steps=3))
+def test_a_large_game_within_a_limit_is_solved_as_by_induction_over_the_law_of_its_moves():
+    env = gym.make("exactdice/Greed-v0", max_episode_steps=3, max_score=50)
+    problem = prepare(env.unwrapped)
+    states = np.arange(problem.game.num_states)
+    legal = problem.game.mask(states)
+    law, values = MoveLaw(problem, *np.nonzero(legal)), np.zeros(len(states) + 1)
+    for _ in range(3):
+        moves = np.full(legal.shape, -np.inf)
+        moves[legal] = law.mean(law.paid + values[law.after])  # the last value is that of the end
+        values[:-1] = moves.max(axis=1)
+    solution = exactdice.solve(env)
+    assert solution.value == pytest.approx(problem.initial @ values[:-1], abs=1e-12)
+    own = solution.values[solution.problem.seat, : len(states)]
+    assert np.allclose(own[law.states], values[law.states], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        CutGame(Greed(2, 2), 1, 2),
+        CutGame(LowestScore(1, 3, 2, 2), 1, 1),
+        CutGame(FourTwoOneMatch(1, faces=2, charge_casts=1, discharge_casts=1), 0, 2),
+    ],
+    ids=repr,
+)
+def test_games_within_a_limit_obey_the_rules_of_games(game):
+    check_game(game)
+
+
+def test_a_cut_game_may_pay_less_than_an_illegal_move():
+    env = gym.make("exactdice/FourTwoOne-v0", max_episode_steps=2)
+    with pytest.raises(InputError, match="paid less than any illegal action: its games are cut"):
+        exactdice.score(np.full((672, 8), 1 / 8), env, masked=False)
 
 
 def network(seen):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.baselines import equilibrium
+from exactdice.baselines.law.cut import CutGame
 from exactdice.core import Game, Move
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, GAMES, FourTwoOne, Greed, LowestScore, ShutTheBox
@@ -14,6 +15,7 @@ SWEPT = [game for game in SWEPT if not game.has_cycles]
 SWEPT += [ShutTheBox(4, 2, 2, "sum<=2", objective="shut"), FourTwoOne(2, 4, 3, "sum")]
 SWEPT += [Greed(7, 3, tie=tie) for tie in ("half", "lost", "stopper", "chaser")]
 SWEPT += [Greed(5, 4, 5), Greed(4, 1), Greed(4, 3, 0)]
+SWEPT += [CutGame(Greed(5, 3), 0, 2), CutGame(Greed(4, 2, tie="lost"), 1, 3)]
 #: Exact numbers of Yahtzee take seconds; ``test_yahtzee`` has some.
 BOTH = [(game, kind) for kind in (FLOATS, EXACT) for game in SWEPT]
 BOTH = [(game, kind) for game, kind in BOTH if kind is FLOATS or game.name != "Yahtzee"]
