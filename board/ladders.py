@@ -13,7 +13,8 @@ from typing import Annotated, Any, NamedTuple
 
 import tyro
 
-from ..agents.runs.options import number_or_text, task_from_options
+from ..agents.runs.options import task_from_options
+from ..agents.runs.pairs import number_or_text
 from ..core import InputError, one_of
 from ..core.words import typed
 from ..envs import find_game

@@ -7,9 +7,8 @@ pydantic compares values with the types; a message says what was expected and wh
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, Any, TypeVar, dataclass_transform
@@ -24,6 +23,7 @@ from ...core import GAMES, InputError, at_least, one_of
 from ...core.words import meant, shown
 from ...envs import GameEnv, find_game, full_place
 from ..algorithms import ALGORITHMS
+from .pairs import number_or_text, pairs_of
 
 _STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, validate_default=True)
 #: The configuration of pydantic's models.
@@ -170,44 +170,9 @@ Jobs = Annotated[
 LITERALS = {"true": True, "false": False, "none": None}
 
 
-def number_or_text(word: str) -> float | str:
-    """Read a word of the command line as an integer or a decimal number, if it is one."""
-    try:
-        return int(word)
-    except ValueError:
-        return float(word) if re.fullmatch(r"-?\d*\.\d+(e-?\d+)?", word) else word
-
-
-def _pairs(option: str, value: Callable[[str], Any], what: str, words: list[str]) -> dict[str, Any]:
-    """Make a mapping from words that alternate between names and ``what``."""
-    names = words[::2]
-    if len(words) % 2:
-        raise InputError(
-            f"{option} must be pairs of a name and {what}, as in --{option} NAME "
-            f"{what.split()[-1].upper()}, got {' '.join(words)}"
-        )
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise InputError(f"{option} must give each name once, got {', '.join(twice)} again")
-    return dict(zip(names, map(value, words[1::2]), strict=True))
-
-
-def _pairs_of(option: str, value: Callable[[str], Any], what: str = "a value") -> Any:
-    """Return the specification by which tyro reads an option with ``_pairs``."""
-    return tyro.constructors.PrimitiveConstructorSpec(
-        nargs="*",
-        metavar=f"[NAME {what.split()[-1].upper()} ...]",
-        instance_from_str=partial(_pairs, option, value, what),
-        is_instance=lambda given: isinstance(given, dict),
-        str_from_instance=lambda given: [str(word) for pair in given.items() for word in pair],
-    )
-
-
-#: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML,
-#: and the numbers of a script as expressions.
-Keywords = Annotated[dict[str, Any], _pairs_of("env", number_or_text)]
-Changes = Annotated[dict[str, Any], _pairs_of("hyperparams", str)]
-Declared = Annotated[dict[str, str], _pairs_of("declare", str, "an expression")]
+#: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML.
+Keywords = Annotated[dict[str, Any], pairs_of("env", number_or_text)]
+Changes = Annotated[dict[str, Any], pairs_of("hyperparams", str)]
 
 
 def task_from_options(game: str, env: Mapping[str, Any]) -> Task:

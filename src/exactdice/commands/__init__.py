@@ -12,34 +12,38 @@ from typing import Annotated, Any, Union, cast, get_type_hints
 import tyro
 from docstring_parser import parse_from_object
 
-from ..board import commands as board
 from ..core import InputError, one_of
-from . import play, plot, scores, tasks, training
+from ..registry import Places
 
-#: All commands by name, in the order of the help.
-COMMANDS: dict[str, Callable[[Any], int | None]] = {
-    "train": training.run_train,
-    "score": scores.run_score,
-    "compare": scores.run_compare,
-    "verify": scores.run_verify,
-    "audit": training.run_audit,
-    "doctor": training.run_doctor,
-    "solve": tasks.run_solve,
-    "export": tasks.run_export,
-    "prove": tasks.run_prove,
-    "ask": tasks.run_ask,
-    "describe": tasks.run_describe,
-    "diagnose": training.run_diagnose,
-    "benchmark": board.run_benchmark,
-    "tune": board.run_tune,
-    "submit": board.run_submit,
-    "board": board.run_board,
-    "plot": plot.run_plot,
-    "report": scores.run_report,
-    "play": play.run_play,
-}
-#: The options of each command: the class of the argument of its function.
-OPTIONS = {name: get_type_hints(run)["options"] for name, run in COMMANDS.items()}
+#: All commands by name, in the order of the help; the function of a command is imported when it is
+#: asked for.
+COMMANDS = Places[Callable[[Any], int | None]](
+    {
+        name: f"exactdice.{module}:run_{name}"
+        for name, module in {
+            "train": "commands.training",
+            "score": "commands.scores",
+            "compare": "commands.scores",
+            "verify": "commands.scores",
+            "audit": "commands.training",
+            "doctor": "commands.doctor",
+            "solve": "commands.tasks",
+            "export": "commands.tasks",
+            "prove": "commands.tasks",
+            "ask": "commands.tasks",
+            "describe": "commands.tasks",
+            "diagnose": "commands.training",
+            "benchmark": "board.commands",
+            "tune": "board.commands",
+            "submit": "board.commands",
+            "board": "board.commands",
+            "plot": "commands.plot",
+            "report": "commands.scores",
+            "play": "commands.play",
+        }.items()
+    }
+)
+DESCRIPTION = "Dice games whose optimum is known exactly. --version prints the version."
 #: Defaults that the help leaves out: its sentence on the option says what happens then.
 UNSAID = ("", "None", "False")
 
@@ -54,23 +58,29 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1 and name != "--"]
     if twice:  # tyro would silently take the last one
         raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
-    every: Any = Union[  # noqa: UP007  of as many as there are
-        tuple(Annotated[options, tyro.conf.subcommand(name)] for name, options in OPTIONS.items())
-    ]
+    # One command alone is imported, as some need a second; the help describes all.
+    asked = words[:1] if words and words[0] in COMMANDS else [*COMMANDS]
+    kinds = {name: get_type_hints(COMMANDS[name])["options"] for name in asked}
+    options: Any = (
+        kinds[words[0]]
+        if len(kinds) == 1
+        else Union[  # noqa: UP007  of so many
+            tuple(Annotated[kind, tyro.conf.subcommand(name)] for name, kind in kinds.items())
+        ]
+    )
     registry = tyro.constructors.ConstructorRegistry()
-    registry.struct_rule(_fields)
+    registry.struct_rule(partial(_fields, [*kinds.values()]))
     chosen = tyro.cli(
-        every,
-        prog="exactdice",
-        description="Dice games whose optimum is known exactly. --version prints the version.",
-        args=list(words),
+        options,
+        prog=" ".join(["exactdice", *words[: len(kinds) == 1]]),
+        description=DESCRIPTION if len(kinds) > 1 else None,
+        args=list(words[len(kinds) == 1 :]),
         config=(tyro.conf.DisallowNone,),
         registry=registry,
     )
     if of_script:
         chosen = dataclasses.replace(chosen, arguments=of_script)
-    (command,) = (name for name, options in OPTIONS.items() if options is type(chosen))
-    return partial(COMMANDS[command], chosen)
+    return partial(COMMANDS[words[0]], chosen)
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...]]:
@@ -86,10 +96,11 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...]]:
 
 
 def _fields(
+    kinds: list[Any],  # the options of the commands
     info: tyro.constructors.StructTypeInfo,
 ) -> tyro.constructors.StructConstructorSpec | None:
     """List the options of a command for tyro, whose own help breaks sentences at ends of lines."""
-    if info.type not in OPTIONS.values():
+    if info.type not in kinds:
         return None
     hints = get_type_hints(info.type, include_extras=True)
     texts = _texts(cast(Any, info.type))  # mypy knows no class as hashable
