@@ -64,6 +64,9 @@ def curves(
         measure: "score" (normalised, 1 is the optimum), "nines" of it, or "regret".
         over: "moves" or "seconds" of training.
         statistic: "iqm", the mean of the middle half of all runs, or "mean".
+
+    The final scores of a group, which the last two panels compare, are those at the place where its
+    shortest run ends.
     """
     label = one_of("measure", measure, [*MEASURES]).replace("score", "normalised score")
     title, _ = STATISTICS[one_of("statistic", statistic, [*STATISTICS])]
