@@ -67,6 +67,11 @@ class Formula(ABC):
         """Compute the numbers."""
 
 
+def known_as(kind: type[Formula], key: str, edit: str) -> Mistake:
+    """Return the mistake that an edit of a field of a formula is."""
+    return Mistake(kind.__dataclass_fields__[key].metadata["known"][edit])
+
+
 def named(
     formula: Formula,
     given: FloatArray,  # the recorded numbers

@@ -7,9 +7,10 @@ nothing need be declared; a gradient that no choice of weights gives is wrong, a
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import torch as th
 from torch.autograd.graph import GradientEdge
 
 from ...core import FloatArray
-from ..audits.formula import closeness, named
+from ..audits.formula import closeness, known_as, named
 from ..audits.losses import CLOSE, PARTS, Left, Loss, PolicyLoss, ValueLoss
 from ..report import Mistake, Report
 from .calls import Call, Calls, Draw
@@ -29,14 +30,8 @@ ILLEGAL = -1e6
 #: and by this share of its norm.
 TOLD, SMALL = 50.0, 5e-5
 #: Mistakes by the part of a loss whose weight is negative.
-SIGNS = {
-    "policy_coef": "policy-sign: the actor's loss is minus the objective",
-    "ent_coef": "entropy-sign: the loss has minus the entropy",
-    "vf_coef": "value-sign: the critic's errors are minimised",
-    "weight": "loss-sign: the loss is minimised: the optimizer goes down its gradient",
-}
-#: The mistake of an old probability divided by the new one.
-INVERTED = "ratio-inverted: the new probability is divided by the old one"
+SIGNS = {name: known_as(PolicyLoss, name, "negated") for name in PARTS}
+SIGNS |= {"weight": known_as(ValueLoss, "sign", "negated")}
 #: Mistakes of a loss that nobody means; other edits, such as another border, may be meant.
 MISTAKES = {
     "ratio-inverted",
@@ -57,10 +52,13 @@ MISTAKES = {
 TINY = 1e-6
 #: Calls of a network of which each may have the batch of a loss.
 FEW = 4
-#: Searches without an end after which none is made.
-LATE = 2
+#: Seconds of processor time of a search, and searches without an end after which none is made.
+SECONDS, LATE = 3.0, 2
 #: Why a gradient is not checked.
 FORM = "its loss has a form that is not known here"
+_NO_MINIMUM = Mistake(
+    "clip-without-minimum: take the smaller one of the objectives with and without clipping"
+)
 
 
 @dataclass(frozen=True)
@@ -70,16 +68,16 @@ class Batch:
     graph: LossGraph
     entered: th.Tensor | None  # what networks were given
     actions: th.Tensor  # (row,), zeros of a loss of values alone
-    network: int | None = None  # the number of the network that gave the values or action values
+    network: th.nn.Module | None = None  # that gave the values or action values
     values: th.Tensor | None = None  # of a critic, with a gradient, (row,)
     logits: th.Tensor | None = None  # of a law, with a gradient, (row, action)
     log_probs: th.Tensor | None = None  # of the actions, with a gradient, (row,)
     action_values: th.Tensor | None = None  # with a gradient, (row, action)
     best: bool = False  # whether the actions are the best ones, in place of those of the rows
-    others: tuple[th.Tensor, ...] = ()  # further results of the network, with a gradient
+    others: Sequence[th.Tensor] = ()  # further results of the network, with a gradient
     #: Whether logarithms of probabilities are multiplied by values that learn.
     attached: bool = False
-    draws: tuple[Draw, ...] = ()
+    draws: Sequence[Draw] = ()
 
     @property
     def count(self) -> int:
@@ -91,8 +89,20 @@ class Batch:
         """PPO's ratios, (row,), and whether they are those of old to new probabilities."""
         if self.log_probs is None:
             return None
-        probabilities = self.log_probs.detach().exp()
-        return next(iter(self.graph.ratios(self.draws[0].node, probabilities)), None)
+        return self.graph.ratio(self.draws[0].node, self.log_probs.detach().exp())
+
+    @property
+    def inverted(self) -> bool:
+        """Whether old probabilities are divided by new ones."""
+        return self.ratio is not None and self.ratio[1]
+
+    @cached_property
+    def old_log_probs(self) -> th.Tensor | None:
+        """The logarithms of the lower numbers of the ratios, or of the present ones, (row,)."""
+        new = None if self.log_probs is None else self.log_probs.detach()
+        if new is None or self.ratio is None:
+            return new
+        return new + self.ratio[0].log() * (1 if self.inverted else -1)
 
     @cached_property
     def clips(self) -> list[float]:
@@ -103,7 +113,7 @@ class Batch:
     @cached_property
     def factor(self) -> th.Tensor | None:
         """The constants by which ratios or logarithms are multiplied: advantages, (row,)."""
-        found = next(iter(self.graph.factors(self.count)), None)
+        found = self.graph.factor(self.count)
         return self.slopes if found is None and self.ratio is None else found
 
     @cached_property
@@ -119,48 +129,67 @@ class Batch:
         joined = th.cat([each.reshape(-1) for each in scaled])
         return -len(joined) * joined if joined.any() else None
 
-    def weighted(self, targets: th.Tensor) -> th.Tensor | None:
+    @property
+    def taken(self) -> th.Tensor:
+        """The values of the actions, (row,), with a gradient."""
+        assert self.action_values is not None
+        return self._of_actions(self.action_values)
+
+    @cached_property
+    def wanted(self) -> tuple[th.Tensor, str] | None:
+        """What values are driven to, (row,), and the errors, "mse" or "huber"."""
+        if self.action_values is None:
+            return None if self.values is None else self.graph.wanted(self.values)
+        if found := self.graph.wanted(self.taken):
+            return found
+        found = self.graph.wanted(self.action_values)  # of all actions
+        return found and (self._of_actions(found[0].reshape(self.action_values.shape)), found[1])
+
+    def weights(self, targets: th.Tensor) -> th.Tensor | None:
         """Return the weights of the rows in a loss of action values, (row,), of one sign."""
         assert self.action_values is not None
-        at = self.actions[:, None]
-        slopes = self.graph.slopes([self.action_values])[0].gather(1, at).squeeze(1)
-        errors = self.action_values.detach().gather(1, at).squeeze(1) - targets
+        slopes = self._of_actions(self.graph.slopes([self.action_values])[0])
+        errors = self.taken.detach() - targets
         found = th.where(errors.abs() > TINY, slopes / errors, 0.0)
         one_sign = (found >= 0).all() or (found <= 0).all()
         return found.abs() / found.abs().max() if one_sign and found.any() else None
 
+    def _of_actions(self, table: th.Tensor) -> th.Tensor:
+        """Return the numbers of the actions, (row,), from those of all actions."""
+        return table.gather(1, self.actions[:, None]).squeeze(1)
+
     @classmethod
     def of(cls, graph: LossGraph, calls: Calls, actions: int) -> "Batch | None":
         """Find the batch of a loss among the calls before it; None if there is none."""
-        draws = [draw for draw in calls.all_of("draws") if draw.node in graph.nodes]
-        seen = [call for call in calls.all_of("seen") if graph.has(call.output)]
-        tables = [call for call in reversed(seen) if _is_table(call.output, actions)]
+        seen = [call for call in calls.seen(Call, kept=True) if graph.has(call.output)]
+        tables = [call for call in reversed(seen) if call.output.shape[1:] == (actions,)]
+        draws = [draw for draw in calls.seen(Draw, kept=True) if draw.node in graph.nodes]
         draws = draws or [*filter(None, (graph.drawn(call.output) for call in tables))][:1]
         if draws:
             return cls._of_policy(graph, calls, draws, seen)
         for find in (graph.actions, graph.bests):
             for call in tables:
-                values, taken = call.output, find(call.output)
+                taken = find(call.output)
                 if taken is not None and taken.max() < actions:
-                    same = [each.output for each in seen if each.module is call.module]
-                    same = [each for each in same if each.shape == values.shape]
+                    same = [
+                        each for each in seen if each.module is call.module and each is not call
+                    ]
                     return cls(
                         graph,
-                        _entered(calls, [(values.grad_fn, values)]),
+                        _entered(calls, [(call.node, call.output)]),
                         taken,
-                        id(call.module),
-                        action_values=values,
+                        call.module,
+                        action_values=call.output,
                         best=find == graph.bests,
-                        others=tuple(each for each in same if each is not values),
+                        others=[e.output for e in same if e.output.shape == call.output.shape],
                     )
         return cls._of_critic(graph, calls, seen) if actions else None
 
     @classmethod
     def _of_critic(cls, graph: LossGraph, calls: Calls, seen: list[Call]) -> "Batch | None":
         """Find the batch of a loss of values alone."""
-        for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
-            same = [call.output for call in seen if id(call.module) == module]
-            same = [each for each in same if each.numel() == len(each)]
+        for module, outputs in _outputs(seen).items():
+            same = [each for each in outputs if each.numel() == len(each)]
             single = [[each] for each in same] if len(same) <= FEW else []  # else one a move
             for own in [*single, same] if same else []:
                 values = th.cat([each.reshape(-1) for each in own])
@@ -174,30 +203,36 @@ class Batch:
     def _of_policy(
         cls, graph: LossGraph, calls: Calls, draws: list[Draw], seen: list[Call]
     ) -> "Batch":
+        """Find the batch of a loss of a law, and the values that it may have."""
         taken = th.cat([draw.actions.reshape(-1) for draw in draws]).long()
-        entered = _entered(calls, [(draw.node, draw.log_probs) for draw in draws])
-        logits = th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws])
-        logs = th.cat([draw.log_probs.reshape(-1) for draw in draws])
-        network, values, same = None, None, list[th.Tensor]()
+        network, values, nodes = None, None, set[Any]()
         laws = {id(draw.log_probs) for draw in draws}
-        seen = [call for call in seen if id(call.output) not in laws]
-        for module in dict.fromkeys(id(call.module) for call in reversed(seen)):
-            same = [call.output for call in seen if id(call.module) == module]
-            own = [each.reshape(-1) for each in same]
-            own = [each for each in [*own, th.cat(own)] if len(each) == len(taken)]
+        for module, outputs in _outputs([e for e in seen if id(e.output) not in laws]).items():
+            flat = [each.reshape(-1) for each in outputs]
+            own = [each for each in (*flat, th.cat(flat)) if len(each) == len(taken)]
             if own:
-                network = module
+                network, nodes = module, {each.grad_fn for each in outputs}
                 values = next((each for each in own if graph.wanted(each) is not None), own[0])
                 break
-        nodes = {each.grad_fn for each in same} if network else set()
-        attached = graph.multiplied(draws[0].node, nodes)
-        given = network, values, logits, logs
-        return cls(graph, entered, taken, *given, attached=attached, draws=tuple(draws))
+        return cls(
+            graph,
+            _entered(calls, [(draw.node, draw.log_probs) for draw in draws]),
+            taken,
+            network,
+            values,
+            logits=th.cat([draw.logits.reshape(-1, draw.logits.shape[-1]) for draw in draws]),
+            log_probs=th.cat([draw.log_probs.reshape(-1) for draw in draws]),
+            attached=graph.multiplied(draws[0].node, nodes),
+            draws=draws,
+        )
 
 
-def _is_table(output: th.Tensor, actions: int) -> bool:
-    """Whether an output has a number for each action, (row, action)."""
-    return output.dim() == 2 and output.shape[1] == actions
+def _outputs(seen: list[Call]) -> dict[th.nn.Module, list[th.Tensor]]:
+    """Return the outputs of each module, that of the last call first."""
+    found: dict[th.nn.Module, list[th.Tensor]] = {call.module: [] for call in reversed(seen)}
+    for call in seen:
+        found[call.module].append(call.output)
+    return found
 
 
 def _entered(calls: Calls, outputs: list[tuple[Any, th.Tensor]]) -> th.Tensor | None:
@@ -205,16 +240,16 @@ def _entered(calls: Calls, outputs: list[tuple[Any, th.Tensor]]) -> th.Tensor | 
     found = []
     for node, output in outputs:
         rows = calls.rows_above(node)
-        if rows is not None and len(rows) == (len(output) if output.dim() else 1):
-            found.append(rows)
-    same = {each.shape[1:] for each in found}
-    return th.cat(found) if len(found) == len(outputs) and len(same) == 1 else None
+        if rows is None or len(rows) != (len(output) if output.dim() else 1):
+            return None
+        found.append(rows)
+    return th.cat(found) if len({rows.shape[1:] for rows in found}) == 1 else None
 
 
 class Weights(NamedTuple):
     """Weights of the parts of a loss by which a gradient is their sum, by name."""
 
-    of: dict[str, float]
+    first: float
     fit: bool  # whether the gradient is this sum
     told: dict[str, float]  # the weights of parts without which the gradient would fit far worse
 
@@ -224,10 +259,9 @@ class Gradient:
 
     def __init__(self, parameters: list[th.Tensor], before: Mapping[th.Tensor, th.Tensor]) -> None:
         given = []
-        for parameter in parameters:
-            old = before.get(parameter)
-            found = th.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            given.append((found if old is None else found - old).detach().double().cpu().ravel())
+        for each in parameters:
+            own = th.zeros_like(each) if each.grad is None else each.grad
+            given.append((own - before.get(each, 0)).detach().double().cpu().ravel())
         vector = th.cat(given).numpy()
         by_name = {str(number): each for number, each in enumerate(parameters)}
         close = closeness(*parameters, **CLOSE)
@@ -242,32 +276,31 @@ class Gradient:
             parts = [replace(loss, **none | {name: 1.0}, sign=1.0) for name in names]  # type: ignore[arg-type]
         columns = np.array([self.left.of(part) for part in parts])
         sizes = np.linalg.norm(columns, axis=1)
-        there = sizes > 1e-9 * max(sizes.max(), 1e-300)
+        there = np.flatnonzero(sizes > 1e-9 * max(sizes.max(), 1e-300))
         scaled = columns[there] / sizes[there, None]
         found, far = np.zeros(len(parts)), self.norm
         found[there], far = _least(scaled, self.left.given)
+        found[there] /= sizes[there]
         told = {}
-        for number, part in enumerate(np.flatnonzero(there).tolist()):
+        for number, part in enumerate(there.tolist()):
             without = _least(np.delete(scaled, number, axis=0), self.left.given)[1]
-            found[part] /= sizes[part]
             if without > max(TOLD * far, SMALL * self.norm):
                 told[names[part]] = float(found[part])
-        fits = bool(far <= self.left.close * self.norm)
-        return Weights(dict(zip(names, found.tolist(), strict=True)), fits, told)
+        return Weights(float(found[0]), bool(far <= self.left.close * self.norm), told)
 
-    def mistake(self, losses: list[Loss], seconds: float) -> Mistake | None:
+    def mistake(self, losses: Sequence[Loss]) -> Mistake | None:
         """Return the known mistake of one of some losses that has the gradient; None if none has.
 
         Raises:
-            TimeoutError: if none is found in some seconds of processor time.
+            TimeoutError: if none is found in ``SECONDS``.
         """
-        end = time.process_time() + seconds
+        end = time.process_time() + SECONDS
 
         def reproduces(other: Any) -> bool:
             if time.process_time() > end:
                 raise TimeoutError
             weights = self.fitted(other)
-            return weights.fit and next(iter(weights.of.values())) > 0
+            return weights.fit and weights.first > 0
 
         given = self.left.given, reproduces, self.left.scaled
         for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
@@ -286,61 +319,59 @@ def _least(columns: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
     return found, float(np.linalg.norm(given - found @ columns))
 
 
-def right_losses(
-    batch: Batch, targets: th.Tensor | None, advantages: th.Tensor, huber: bool = False
-) -> list[Loss]:
-    """Return the losses of right programs that a batch may have.
+def value_losses(
+    batch: Batch, targets: th.Tensor, kind: str, alike: list[Mistake]
+) -> list[ValueLoss]:
+    """Return the losses of action values that a right program may have, the likeliest first."""
+    assert batch.action_values is not None
+    base = ValueLoss(
+        values=batch.action_values,
+        masks=th.ones_like(batch.action_values, dtype=th.bool),
+        actions=batch.actions,
+        targets=targets,
+        weights=th.ones_like(targets),
+        kind=kind,
+        alike=alike,
+    )
+    weights = batch.weights(targets)
+    further = [] if weights is None else [replace(base, kind="mse", weights=weights)]
+    return [base, replace(base, kind="mse" if kind == "huber" else "huber"), *further]
+
+
+def policy_losses(
+    batch: Batch, targets: th.Tensor | None, advantages: th.Tensor
+) -> list[PolicyLoss]:
+    """Return the losses of a law, or of a critic, that a right program may have.
 
     Args:
         batch: the batch.
-        targets: what the critic, or action values, were driven to, (row,); None if unknown.
+        targets: what the critic was driven to, (row,); None if unknown.
         advantages: as they stand in the loss, (row,).
-        huber: whether the errors of values are Huber's, as the graph of the loss shows.
     """
-    kinds = ("huber", "mse") if huber else ("mse", "huber")
-    if batch.action_values is not None:
-        assert targets is not None
-        base = ValueLoss(
-            values=batch.action_values,
-            masks=th.ones_like(batch.action_values, dtype=th.bool),
-            actions=batch.actions,
-            targets=targets,
-            weights=th.ones_like(targets),
-            kind=kinds[0],
-        )
-        weights = batch.weighted(targets)
-        further = [] if weights is None else [replace(base, kind="mse", weights=weights)]
-        return [base, replace(base, kind=kinds[1]), *further]
-    none = th.zeros_like(advantages)
+    none, values = th.zeros_like(advantages), None if targets is None else batch.values
     logits = none[:, None] if batch.logits is None else batch.logits
-    ratio, clips = batch.ratio, batch.clips
-    old: th.Tensor = none if batch.log_probs is None else batch.log_probs.detach()
-    if ratio is not None:
-        old = old + ratio[0].log() * (1 if ratio[1] else -1)
     policy = PolicyLoss(
         logits=logits,
         masks=logits.detach() > ILLEGAL,
         actions=batch.actions,
-        log_probs=old,
+        log_probs=none if batch.old_log_probs is None else batch.old_log_probs,
         advantages=advantages,
         returns=none if targets is None else targets,
-        values=none if batch.values is None or targets is None else batch.values,
+        values=none if values is None else values,
         old_values=None,
-        clip=clips[0] if clips else 0.2,
+        clip=batch.clips[0] if batch.clips else 0.2,
         ent_coef=0.0,
         vf_coef=0.0,
         normalised="no",
-        objective="min" if clips else "unclipped",
+        objective="min" if batch.clips else "unclipped",
     )
-    clamped = batch.graph.clamped(batch.count)
-    changes = [change for change, low, high in clamped if abs(low + high) < 1e-6 and high > 0]
-    found: list[Loss] = []
-    for kind in kinds:
-        found.append(replace(policy, value_loss=kind))
-        if batch.values is not None:
-            olds = [batch.values.detach() - change for change in changes]
-            found += [replace(policy, old_values=old, value_loss=kind) for old in olds]
-    return found
+    olds: list[th.Tensor | None] = [None]
+    if batch.values is not None:
+        clamped = batch.graph.clamped(batch.count)
+        changes = [change for change, low, high in clamped if abs(low + high) < 1e-6 and high > 0]
+        olds += [batch.values.detach() - change for change in changes]
+    options = product(("mse", "huber"), olds)
+    return [replace(policy, old_values=old, value_loss=kind) for kind, old in options]
 
 
 def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
@@ -350,19 +381,16 @@ def check_form(report: Report, batch: Batch, turned: bool | None) -> None:
     """
     if batch.ratio is None:
         return
-    choices, mistake = batch.graph.choices(batch.draws[0].node, batch.count), None
-    if batch.ratio[1]:
-        mistake = INVERTED
+    choices, mistakes = batch.graph.choices(batch.draws[0].node, batch.count), list[Mistake]()
+    if batch.inverted:
+        mistakes.append(known_as(PolicyLoss, "ratio", "inverted"))
     elif batch.clips and not choices:
-        mistake = (
-            "clip-without-minimum: take the smaller one of the objectives with and without clipping"
-        )
+        mistakes.append(_NO_MINIMUM)
     elif batch.clips and turned is not None and choices == ["Minimum" if turned else "Maximum"]:
-        mistake = "maximum-for-minimum: take the smaller one of the two objectives"
+        mistakes.append(known_as(PolicyLoss, "objective", "max"))
     if not batch.clips:
         report.notes.append("the ratio is not clipped, as that of PPO is")
-    wrong = np.array([mistake is not None])
-    report.add("form", wrong, "the ratio of PPO", [Mistake(mistake or "")])
+    report.add("form", np.array([bool(mistakes)]), "the ratio of PPO", mistakes)
 
 
 @dataclass
@@ -373,15 +401,15 @@ class Blame:
     unknown form speaks against all but negative weights: a program may have a loss of its own.
     """
 
-    #: How often each mistake was met, and what was found first, and where.
-    found: dict[str, list[Any]] = field(default_factory=dict)
+    #: Each time that a mistake was met, by name: a report, and file and line of the program.
+    met: dict[str, list[tuple[Report, str]]] = field(default_factory=dict)
     cleared: set[str] = field(default_factory=set)  # mistakes that a gradient speaks against
+    searches: bool = True  # whether mistakes are looked for
     unknown: bool = False  # whether a gradient is of an unknown form
     late: int = 0  # number of searches without an end
-    seconds: float = 3.0  # that the next search may take
 
     def add(
-        self, report: Report, gradient: Gradient, losses: list[Loss], where: str, signed: bool
+        self, report: Report, gradient: Gradient, losses: Sequence[Loss], where: str, signed: bool
     ) -> dict[str, float]:
         """Find of which loss a gradient is; return the weights of its parts that are known.
 
@@ -400,41 +428,42 @@ class Blame:
                     if signed or name != "policy_coef":
                         self.weigh(name, weight, where)
                 return weights.told
-        try:
-            found = gradient.mistake(losses, self.seconds) if self.seconds else None
-            self.unknown |= found is None and self.seconds > 0
-            self.seconds *= found is not None
-        except TimeoutError:
-            found, self.late = None, self.late + 1
-            self.seconds *= self.late < LATE
+        found = None
+        if self.searches:
+            try:
+                found = gradient.mistake(losses)
+                self.unknown = found is None
+                self.searches = not self.unknown
+            except TimeoutError:
+                self.late += 1
+                self.searches = self.late < LATE
         if found is None:
             report.unchecked["gradient"] = FORM
         else:
             words = "the gradient is not that of the loss, whatever the weights of its parts are"
-            self._blame(found, True, words, where)
-            self.seconds *= self.found[found.name][0] < 3
+            self._blame(found, words, where)
+            self.searches = len(self.met[found.name]) < 3
         return {}
 
     def weigh(self, name: str, weight: float, where: str) -> None:
         """Take in the weight of a part of a loss."""
-        words = f"the weight of this part of the loss is {weight:.3g}"
-        self._blame(Mistake(SIGNS[name]), weight < 0, words, where)
+        if weight < 0:
+            self._blame(SIGNS[name], f"the weight of this part of the loss is {weight:.3g}", where)
+        else:
+            self.cleared.add(SIGNS[name].name)
 
-    def _blame(self, mistake: Mistake, wrong: bool, words: str, where: str) -> None:
-        if not wrong:
-            self.cleared.add(mistake.name)
-            return
+    def _blame(self, mistake: Mistake, words: str, where: str) -> None:
         report = Report()
         report.add("gradient", np.ones(1, dtype=bool), words, [mistake])
-        self.found.setdefault(mistake.name, [0, report.findings[0], where])[0] += 1
+        self.met.setdefault(mistake.name, []).append((report, where))
 
     def end(self) -> Iterator[tuple[Report, str]]:
         """Yield a report, and a place, for each mistake."""
-        signs = {text.partition(":")[0] for text in SIGNS.values()}
-        if "ratio-inverted" in self.found:
+        signs = {mistake.name for mistake in SIGNS.values()}
+        if "ratio-inverted" in self.met:
             self.cleared.add("policy-sign")
-        for name, (count, finding, where) in self.found.items():
-            if count > 1 and name not in self.cleared and (name in signs or not self.unknown):
-                yield Report([finding]), where
+        for name, met in self.met.items():
+            if len(met) > 1 and name not in self.cleared and (name in signs or not self.unknown):
+                yield met[0]
             elif name not in signs:
-                yield Report(unchecked={"gradient": FORM}), where
+                yield Report(unchecked={"gradient": FORM}), ""

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 import numpy as np
+from torch import nn
 
 from ...baselines import Task, evaluate
 from ...core import FloatArray, InputError, IntArray
 from ...envs import from_P
-from .calls import Numbers
 from .rows import Heard, Story
+from .tap import Numbers
 
 #: The next state of a move that ends the game in its own state.
 STAYS = -1
@@ -258,7 +259,7 @@ NEAR, FAR = 0.1, 0.25
 
 
 def readings(
-    world: World, story: Story, network: int | None, gamma: float | None
+    world: World, story: Story, network: nn.Module | None, gamma: float | None
 ) -> Iterator[Reading]:
     """Compare what a network says of the states of a probe with the values of the present policy.
 
@@ -271,7 +272,7 @@ def readings(
     Args:
         world: the probe that the program has met.
         story: what its networks have said.
-        network: the number of the critic, or of the network of action values.
+        network: the critic, or the network of action values.
         gamma: the discount of the program; None if it is not known.
     """
     if world.shown is None or network is None:

@@ -18,10 +18,11 @@ from ..audits.estimates import Gae, LogProbs
 from ..audits.formula import CLOSE, check_formula, other_lanes
 from ..audits.formula import Numbers as Right
 from ..report import Mistake, Report
-from .calls import Numbers, numbers_of
+from .calls import numbers_of
 from .losses import ILLEGAL, Batch
 from .program import Declared
 from .rows import Section
+from .tap import Numbers
 from .truth import CUT, UNKNOWN, agreeing, check_moves, explaining, judge, one_edit
 
 #: Least rows of numbers that are alike up to a factor and a summand.
@@ -76,10 +77,10 @@ class Rollout:
     """
 
     section: Section
-    #: What modules have said after the rollout, by their numbers: of the last observations, (lane,)
+    #: What modules have said after the rollout, of the last observations, (lane,)
     #: each or None, and of observations by their keys.
-    heard: Mapping[int, tuple[FloatArray | None, Mapping[bytes, Numbers]]]
-    critic: int | None = None  # its number
+    heard: Mapping[th.nn.Module, tuple[FloatArray | None, Mapping[bytes, Numbers]]]
+    critic: th.nn.Module | None = None
     last: FloatArray | None = None  # its values after the last row, (lane,)
     values: FloatArray | None = None  # its values before the moves
     whole: bool = True  # whether all losses so far were seen
@@ -95,7 +96,7 @@ class Rollout:
         self._right: FloatArray | None = None  # advantages of a lambda of their own
         self._taken = np.zeros(shape, dtype=np.int64)  # how often losses of the law have a row
 
-    def meet(self, critic: int | None) -> None:
+    def meet(self, critic: th.nn.Module | None) -> None:
         """Take in the values of the critic, when a loss has shown which module it is."""
         if self.critic is not None or critic is None:
             return
@@ -131,9 +132,8 @@ class Rollout:
         if targets is not None:  # the first ones: a program may estimate them anew in each epoch
             own, old = numbers_of(targets)[there], self.returns[at]
             self.returns[at] = np.where(np.isnan(old), own, old)
-        if batch.ratio is not None and batch.log_probs is not None:
-            change = batch.ratio[0].log() * (1 if batch.ratio[1] else -1)
-            self.log_probs[at] = numbers_of(batch.log_probs.detach() + change)[there]
+        if batch.ratio is not None and batch.old_log_probs is not None:
+            self.log_probs[at] = numbers_of(batch.old_log_probs)[there]
             self.ones += [bool(th.all(batch.ratio[0] == 1))] * bool(steps)
         if advantages is not None:
             self.advantages.append((places, numbers_of(advantages).astype(np.float64)))

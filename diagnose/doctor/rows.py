@@ -1,8 +1,9 @@
 """The rows of a trace: what the program's networks said of them, and where a batch has them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -10,9 +11,9 @@ import numpy as np
 import torch as th
 
 from ...core import BoolArray, FloatArray, IntArray
-from .calls import Calls, Numbers, numbers_of
+from .calls import Call, Calls, Draw, Fed, numbers_of
 from .program import frames
-from .tap import Trace
+from .tap import Numbers, Trace
 
 #: Rows that are read together, and the largest error of a sum of probabilities.
 TOGETHER, NEAR = 1000, 1e-5
@@ -35,8 +36,7 @@ class Heard(NamedTuple):
     """The inputs and the outputs of networks before a row."""
 
     entered: list[bytes] | None  # keys of what they were given, by lane; None if not called
-    #: By the number of a module, of one number or one an action, (lane, number).
-    outputs: dict[int, Numbers]
+    outputs: dict[th.nn.Module, Numbers]  # of one number or one an action, (lane, number)
     logits: Numbers | None  # of the law from which actions were drawn, (lane, action)
 
 
@@ -62,10 +62,7 @@ class Story:
     heard: dict[int, Heard] = field(default_factory=dict)  # by row, where they were listened to
     changed: bool = False  # whether networks are given other numbers than the program is shown
     unasked: bool = False  # whether a move was made without a call of a network
-    stale: tuple[int, int] = (
-        0,
-        0,
-    )  # numbers of earlier observations, and of all, networks acted on
+    stale: tuple[int, int] = 0, 0  # numbers of earlier observations acted on, and of all
     several: bool = False  # whether later observations of a batch are those of several moves
     masks: dict[bytes, BoolArray] = field(default_factory=dict)  # of legal actions, (action,)
     _illegal: bool = False
@@ -120,22 +117,23 @@ class Story:
     def listen(self, calls: Calls) -> None:
         """Note what networks were given and have said before the newest row."""
         row = self.trace.rows[-1]
-        lanes = len(row.used)
-        entered = calls.entered(lanes)
+        lanes, size = len(row.used), len(row.used) * self.actions
         outputs = {
-            id(module): numbers_of(output).reshape(lanes, -1)
-            for module, output, *_ in calls.seen
-            if output.numel() in (lanes, lanes * self.actions)
+            call.module: numbers_of(call.output).reshape(lanes, -1)
+            for call in calls.seen(Call)
+            if call.output.numel() in (lanes, size)
         }
-        drawn = [draw for draw in calls.draws if draw.logits.numel() == lanes * self.actions]
-        logits = numbers_of(drawn[-1].logits).reshape(lanes, self.actions) if drawn else None
-        if logits is None:
-            logits = next(filter(None.__ne__, map(_logs, outputs.values())), None)
+        drawn = [draw.logits for draw in calls.seen(Draw) if draw.logits.numel() == size]
+        laws: Iterable[Numbers | None] = (
+            numbers_of(each).reshape(lanes, -1) for each in drawn[-1:]
+        )
+        laws = chain(laws, map(_logs, outputs.values()))
+        logits = next((each for each in laws if each is not None), None)
+        entered, shown = calls.entered(lanes), (self.raw(row.seen), keys_of(row.seen))
         keys = None if entered is None else keys_of(numbers_of(entered))
-        shown = (self.raw(row.seen), keys_of(row.seen))
         if keys is not None and keys not in shown:  # a critic may be asked once more after a move
-            own = [each.table for each in calls.fed if len(each.table) == lanes]
-            keys = next((key for key in map(keys_of, map(numbers_of, own)) if key in shown), keys)
+            own = (numbers_of(each.rows) for each in calls.seen(Fed) if len(each.rows) == lanes)
+            keys = next((key for key in map(keys_of, own) if key in shown), keys)
         self.heard[len(self.trace.rows) - 1] = Heard(keys, outputs, logits)
 
     def _keep_rows(self) -> None:
@@ -143,29 +141,30 @@ class Story:
         rows = self.trace.rows
         while self._read < len(rows):
             part = rows[self._read : self._read + TOGETHER]
-            together = np.concatenate([row.shown for row in part])
-            keys, numbers = self.raw(together), keys_of(together) if self.counts else ()
-            for row, begin in zip(part, range(0, len(keys), len(part[0].used)), strict=True):
-                own = slice(begin, begin + len(row.used))
-                shown = self._keep(keys[own], numbers[own])
-                seen, after = self._last[1], shown
-                if row.seen is not self._last[0]:
-                    seen = self._keep(self.raw(row.seen), keys_of(row.seen))
-                if row.after is not row.shown:
-                    after = self._keep(self.raw(row.after), keys_of(row.after))
+            together = self._entries(np.concatenate([row.shown for row in part]))
+            for number, row in enumerate(part):
+                lanes = len(row.used)
+                shown = self._keep(together[number * lanes : (number + 1) * lanes])
+                before, seen = self._last
+                if row.seen is not before:
+                    seen = self._keep(self._entries(row.seen))
+                after = shown if row.after is row.shown else self._keep(self._entries(row.after))
                 self._last = row.shown, shown
                 self._seen += seen
                 self._after += after
                 self._compare(self.heard.get(self._read), seen)
-                masks = () if row.masks is None else row.masks
-                self.masks.update(zip(shown, masks, strict=False))
+                self.masks.update(zip(shown, () if row.masks is None else row.masks, strict=False))
                 self._read += 1
 
-    def _keep(self, keys: list[bytes], numbers: Sequence[bytes]) -> list[bytes]:
-        """Keep the keys of observations, and of the numbers that a program may enter for them."""
-        own = [self._known.setdefault(key, key) for key in keys]
-        if self.counts:  # in place of rows of zeros and ones
-            self._shown.update(zip(numbers, own, strict=True))
+    def _entries(self, seen: Numbers) -> list[tuple[bytes, bytes]]:
+        """Return the keys of observations, and of the numbers that a program may enter for them."""
+        keys = self.raw(seen)
+        return [*zip(keys, keys_of(seen) if self.counts else keys, strict=True)]
+
+    def _keep(self, entries: list[tuple[bytes, bytes]]) -> list[bytes]:
+        """Keep the keys of observations, which are returned."""
+        own = [self._known.setdefault(key, key) for key, _ in entries]
+        self._shown.update((number, key) for (_, number), key in zip(entries, own, strict=True))
         return own
 
     def _compare(self, heard: Heard | None, seen: list[bytes]) -> None:
@@ -246,7 +245,7 @@ class Section:
         """The inputs and the outputs of networks before each row; None if nobody listened."""
         return [self.story.heard.get(row) for row in range(self.begin, self.end)]
 
-    def outputs(self, module: int) -> FloatArray | None:
+    def outputs(self, module: th.nn.Module) -> FloatArray | None:
         """Return what a module has said of each row, (time, lane); None if it was not asked."""
         said = [each.outputs.get(module) for each in self.heard if each]
         own = [each[:, 0] for each in said if each is not None and each.shape[1] == 1]
@@ -280,8 +279,8 @@ class Section:
 
     def find(self, keys: list[bytes]) -> IntArray:
         """Return the number of the row of each key: -1 of none, -2 if several rows have it."""
-        own = [self.places.get(key, ()) for key in keys]
-        return np.array([-1 if not at else at[0] if len(at) == 1 else -2 for at in own])
+        several = [len(self.places.get(key, ())) > 1 for key in keys]
+        return np.where(several, -2, self.first(keys))
 
     def place(self, keys: list[bytes]) -> IntArray:
         """Return the number of the row of each row of a batch, as ``find``.
@@ -299,17 +298,15 @@ class Section:
         return found
 
     def _orders(self, count: int) -> Iterator[IntArray]:
-        whole = len(self.keys)
-        by_lane = np.arange(whole).reshape(-1, self.lanes).T.ravel()
-        own = [np.arange(whole)] if count == whole else []
-        for frame in frames():
-            for given in tuple(frame.f_locals.values()):
-                if isinstance(given, th.Tensor | np.ndarray) and given.shape == (count,):
-                    array = np.asarray(
-                        given.detach().cpu() if isinstance(given, th.Tensor) else given
-                    )
-                    if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < whole:
-                        own.append(array.astype(np.int64))
-        for order in own:
+        """Yield orders of rows, time by time and lane by lane, that the program may have."""
+        whole = np.arange(len(self.keys))
+        by_lane = whole.reshape(-1, self.lanes).T.ravel()
+        orders = [whole] if count == len(whole) else []
+        for given in (each for frame in frames() for each in tuple(frame.f_locals.values())):
+            if isinstance(given, th.Tensor | np.ndarray) and given.shape == (count,):
+                own = numbers_of(given) if isinstance(given, th.Tensor) else given
+                if own.dtype.kind in "iu" and own.min() >= 0 and own.max() < len(whole):
+                    orders.append(own.astype(np.int64))
+        for order in orders:
             yield order
             yield by_lane[order]
