@@ -188,6 +188,10 @@ class Loss(Formula):
         """Yield the losses that differ from this one in nothing that matters."""
         return [self]
 
+    def parts(self, left: Left) -> dict[str, FloatArray]:
+        """Return the gradient of each part of the loss, of the weight 1."""
+        return {"weight": left.of(self)}
+
     def further(self, left: Left) -> Iterable[Mistake]:
         """Yield mistakes that are fitted to a gradient in ways of their own."""
         return ()
@@ -328,7 +332,8 @@ class PolicyLoss(Loss):
             for moved in (0.0, -BORDER, BORDER):
                 yield replace(self, clip=self.clip + moved, biased=biased)
 
-    def _parts(self, left: Left) -> dict[str, FloatArray]:
+    @override
+    def parts(self, left: Left) -> dict[str, FloatArray]:
         """Return the gradient of each part of the loss, of the weight 1."""
         nothing: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
         return {key: left.of(replace(self, **nothing | {key: 1.0})) for key in PARTS}
@@ -341,7 +346,7 @@ class PolicyLoss(Loss):
         between = between[:: max(1, len(between) // BORDERS)]
         for clip in (*USUAL, *between.tolist()):
             yield Mistake(_CLIP.format(clip), {"clip": clip})
-        parts = np.array(list(self._parts(left).values()))
+        parts = np.array(list(self.parts(left).values()))
         policy, entropy, critic = np.linalg.lstsq(parts.T, left.given, rcond=None)[0].tolist()
         if policy > 0:
             fitted = {"ent_coef": entropy / policy, "vf_coef": critic / policy}
@@ -353,7 +358,7 @@ class PolicyLoss(Loss):
     def unseen(self, left: Left) -> Iterator[str]:
         """Say which parts are too small to be checked, and whether clipping did nothing."""
         small = 2 * left.close * np.linalg.norm(left.of(self))
-        for key, part in self._parts(left).items():
+        for key, part in self.parts(left).items():
             weight = abs(getattr(self, key))
             if weight and weight * np.linalg.norm(part) <= small:
                 yield f"the gradient of {PARTS[key]} is too small beside the others to be checked"

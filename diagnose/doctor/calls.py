@@ -41,11 +41,7 @@ class Call(NamedTuple):
     module: th.nn.Module
     output: th.Tensor
     inputs: tuple[Any, ...]
-
-    @property
-    def node(self) -> Any:
-        """The node of the graph, that of the output; None if it has no gradient."""
-        return self.output.grad_fn
+    node: Any  # of the graph, that of the output; None if it has no gradient
 
 
 class Fed(NamedTuple):
@@ -153,11 +149,10 @@ class Calls:
         return [each for each in calls if isinstance(each, kind)]
 
     def _called(self, module: th.nn.Module, inputs: Any, output: Any) -> None:
-        if self.busy:
-            return
         began = time.perf_counter()
         with contextlib.suppress(Exception):  # the program goes on
-            self._take(module, inputs, output)
+            if not self.busy and len(self.now) < MOST:
+                self._take(module, inputs, output)
         self.spent += time.perf_counter() - began
 
     def _take(self, module: th.nn.Module, inputs: Any, output: Any) -> None:
@@ -165,8 +160,6 @@ class Calls:
         tensors = (part for part in parts if isinstance(part, th.Tensor))
         if any(map(is_functorch_wrapped_tensor, tensors)):
             return  # the numbers of a tensor inside of vmap cannot be read
-        if len(self.now) >= MOST:
-            return
         if isinstance(module, LAYERS):
             self.layers, self.drops = True, self.drops or module.training
         self.recurrent |= isinstance(module, th.nn.RNNBase)
@@ -183,7 +176,7 @@ class Calls:
                     isinstance(last, Call) and last.output is output
                 ):  # an outer module gives the same
                     self.now.pop()
-                self.now.append(Call(owner, part, inputs))
+                self.now.append(Call(owner, part, inputs, part.grad_fn))
 
     def _part(self, network: th.nn.Module, number: int) -> Part:
         """Return a result of a network, as the same object each time."""

@@ -17,7 +17,7 @@ from .calls import Call, Calls, Fed, mixes, numbers_of, parameters_above
 from .diagnosis import Diagnosis
 from .graph import LossGraph
 from .habits import Habits, check_acting, check_lanes
-from .losses import FORM, Batch, Blame, Gradient, check_form, policy_losses, value_losses
+from .losses import FORM, Batch, Blame, check_form, policy_losses, value_losses
 from .program import Declared, where
 from .replay import Sample
 from .rollouts import Rollout
@@ -35,35 +35,16 @@ ALONE = 4
 GRACE, THROUGH = 0.5, 0.025
 #: Seconds that exact scores may take whatever the budget is.
 SCORES = 3.0
-#: Findings of the first gradients, and of the graph of a loss: the check, the error, the mistake.
-_MIXED = (
-    "rows",
-    "a network says something else of a row when it is shown the row alone",
-    Mistake(
-        "rows-mixed: what a network says of a row must not depend on the other rows of its batch: "
-        "take softmax, means and norms over the axis of actions"
-    ),
+#: A check of one entry that has failed, and mistakes that are seen in the graph of a loss.
+_WRONG = np.ones(1, dtype=bool)
+_MIXED = Mistake(
+    "rows-mixed: what a network says of a row must not depend on the other rows of its batch: take "
+    "softmax, means and norms over the axis of actions"
 )
-_TWICE = (
-    "logits",
-    "the logits of the law are results of a softmax",
-    Mistake("softmax-twice: give the law logits without a softmax, or probabilities as probs="),
-)
-_OUTER = (
-    "gradient",
-    "an error has numbers of all pairs of rows",
-    known_as(PolicyLoss, "broadcast", "added"),
-)
-_BEST = (
-    "gradient",
-    "the loss has values of actions that were not taken",
-    known_as(ValueLoss, "taken", "best"),
-)
-_FLOWS = (
-    "gradient",
-    "the gradient of the actor's loss flows into the critic's values",
-    known_as(PolicyLoss, "source", "attached"),
-)
+_TWICE = Mistake("softmax-twice: give the law logits without a softmax, or probabilities as probs=")
+_OUTER = known_as(PolicyLoss, "broadcast", "added")
+_BEST = known_as(ValueLoss, "taken", "best")
+_FLOWS = known_as(PolicyLoss, "source", "attached")
 _ATTACHED = "targets-not-detached: targets are constants of the loss: detach them"
 _ILLEGAL = (
     "actions were taken outside the environment's action_mask (illegal-action, if it calls them "
@@ -171,16 +152,22 @@ class Examination:
         return self.diagnosis.spent + self.tap.spent + self.calls.spent
 
     @contextlib.contextmanager
-    def _apart(self, *, counted: bool = True) -> Iterator[None]:
+    def _apart(self, *, counted: bool = True) -> Iterator[Report]:
         """Compute something of the doctor's own: the program neither sees nor suffers it."""
-        began, self.calls.busy = time.perf_counter(), True
+        report, began, self.calls.busy = Report(), time.perf_counter(), True
         try:
-            yield
+            yield report
         except Exception as error:  # the program goes on
             self.tap.failed.append(f"{type(error).__name__}: {error}")
         finally:
+            self._take(report)
             self.calls.busy = False
             self.diagnosis.spent += counted * (time.perf_counter() - began)
+
+    def _take(self, report: Report) -> None:
+        """Take in a report, but for those in probes, in which too few rows differ."""
+        if self.world is None:
+            self.diagnosis.take(report, where() if report.findings else "")
 
     def _row(self, trace: Trace) -> None:
         with self._apart(counted=False):  # the tap counts it
@@ -221,18 +208,8 @@ class Examination:
         return self._spent > max(GRACE, (self.budget - THROUGH) * now - self.started)
 
     def _step(self, optimizer: Any, made: bool) -> None:
-        with self._apart(), self._report() as report:
+        with self._apart() as report:
             self.habits.step(report, optimizer, made)
-
-    @contextlib.contextmanager
-    def _report(self) -> Iterator[Report]:
-        """Make a report, which the diagnosis takes in."""
-        report = Report()
-        try:
-            yield report
-        finally:
-            if self.world is None:  # in a probe too few rows differ
-                self.diagnosis.take(report, where() if report.findings else "")
 
     def _gradient(self, loss: th.Tensor, compute: Callable[[bool], None]) -> Container[Any]:
         self.diagnosis.gradients += 1
@@ -253,12 +230,11 @@ class Examination:
                 self.declared.look()
             graph = LossGraph(loss)
             used, parameters = graph.nodes, graph.parameters
-            before = {each: each.grad.clone() for each in parameters if each.grad is not None}
             self.habits.gradient(parameters)
         compute(True)
-        with self._apart(), th.enable_grad(), self._report() as report:
+        with self._apart() as report, th.enable_grad():
             self.habits.finite(report, parameters)
-            self._examine(report, graph, before, story)
+            self._examine(report, graph, story)
         return used
 
     def _wanted(self, end: int) -> bool:
@@ -272,13 +248,7 @@ class Examination:
         self._examined += wanted
         return wanted
 
-    def _examine(
-        self,
-        report: Report,
-        graph: LossGraph,
-        before: Mapping[th.Tensor, th.Tensor],  # earlier gradients of parameters
-        story: Story,
-    ) -> None:
+    def _examine(self, report: Report, graph: LossGraph, story: Story) -> None:
         batch = Batch.of(graph, self.calls, story.actions)
         if batch is None:
             self.diagnosis.unchecked.setdefault("gradient", FORM)
@@ -292,20 +262,21 @@ class Examination:
             return
         if self.diagnosis.gradients <= ALONE and not self.calls.layers:
             seen = self.calls.seen(Call)
-            _show(report, _MIXED, any(mixes(call) for call in seen if graph.has(call.output)))
+            mixed = any(mixes(call) for call in seen if graph.has(call.output))
+            words = "a network says something else of a row when it is shown the row alone"
+            report.add("rows", _WRONG & mixed, words, [_MIXED])
         for output in (batch.logits, batch.values, batch.action_values):
             if output is not None:
                 self.habits.role(parameters_above(output))
         if batch.action_values is not None:
-            own = parameters_above(batch.action_values)  # a target network has others
-            self._values(report, batch, Gradient(own, before), story)
+            self._values(report, batch, story)
             return
         if self._rollout is None or self._rollout.section.end != self._end:
             self._finish_rollout()
             section = Section(story, self._begin, self._end)
             self._rollout = Rollout(section, self._heard(graph, section))
         self._rollout.meet(batch.network)
-        self._policy(report, batch, Gradient(graph.parameters, before), self._rollout)
+        self._policy(report, batch, self._rollout)
 
     def _meet(self, batch: Batch) -> None:
         """Follow the network that gives values, and those like it that do not learn."""
@@ -322,18 +293,15 @@ class Examination:
 
     def _heard(self, graph: LossGraph, section: Section) -> dict[th.nn.Module, Any]:
         """Return what modules have said of the last observations, (lane,), and by their keys."""
-        found, story, lanes = dict[th.nn.Module, Any](), section.story, section.lanes
+        found, lanes = dict[th.nn.Module, Any](), section.lanes
         seen = [call for call in self.calls.seen(Call) if call.output.numel() == len(call.output)]
         for module in {call.module for call in seen}:
             own = [call for call in seen if call.module is module]
-            last = [each for each in own if not each.output.requires_grad]
-            last = [each for each in last if len(each.output) == lanes]
+            last = [e for e in own if len(e.output) == lanes and not e.output.requires_grad]
             last = [each for each in last if not self._of_others(each, section)]
             values = numbers_of(last[-1].output).reshape(lanes).astype(float) if last else None
-            found[module] = (
-                values,
-                self._said_of([e for e in own if not graph.has(e.output)], story),
-            )
+            apart = [each for each in own if not graph.has(each.output)]
+            found[module] = values, self._said_of(apart, section.story)
         return found
 
     def _of_others(self, call: Call, section: Section) -> bool:
@@ -352,7 +320,7 @@ class Examination:
             report.add("observations", ~known, "the environment has not shown this observation")
         return True
 
-    def _policy(self, report: Report, batch: Batch, gradient: Gradient, rollout: Rollout) -> None:
+    def _policy(self, report: Report, batch: Batch, rollout: Rollout) -> None:
         """Check a batch of a loss of a law, and its gradient."""
         targets = self.declared.array("returns", batch.count)
         targets = batch.wanted[0] if targets is None and batch.wanted else targets
@@ -368,11 +336,13 @@ class Examination:
                 return
             rollout.store(batch, at, targets, advantages, self.habits.steps)
             places = rollout.section.first(keys)
-        _show(report, _TWICE, batch.graph.softmax_twice)
+        words = "the logits of the law are results of a softmax"
+        report.add("logits", _WRONG & batch.graph.softmax_twice, words, [_TWICE])
         if batch.values is not None and batch.graph.outer(batch.values):
-            _show(report, _OUTER)
+            report.add("gradient", _WRONG, "an error has numbers of all pairs of rows", [_OUTER])
         elif targets is not None and batch.attached:
-            _show(report, _FLOWS)
+            words = "the gradient of the actor's loss flows into the critic's values"
+            report.add("gradient", _WRONG, words, [_FLOWS])
         elif advantages is None and batch.logits is not None:
             report.unchecked["gradient"] = "no advantages were found in the loss"
         else:
@@ -382,18 +352,16 @@ class Examination:
             check_form(report, batch, turned if sure else None)
             losses = policy_losses(batch, targets, -given if turned else given)
             told = sure and not batch.inverted
-            facts = self._blame.add(report, gradient, losses, where(), told)
-            if "policy_coef" in facts and not (
-                sure or batch.inverted
-            ):  # the rollout's end may tell
+            facts = self._blame.add(report, batch, losses, where(), told)
+            if "policy_coef" in facts and not (sure or batch.inverted):  # the end may tell
                 weight = facts.pop("policy_coef")
                 rollout.unsure.append((places, -own if turned else own, weight, where()))
             self.diagnosis.facts |= facts | dict(zip(["clip"], batch.clips, strict=False))
 
-    def _values(self, report: Report, batch: Batch, gradient: Gradient, story: Story) -> None:
+    def _values(self, report: Report, batch: Batch, story: Story) -> None:
         """Check a batch of a loss of action values, and its gradient."""
         if batch.graph.outer(batch.taken):
-            _show(report, _OUTER)
+            report.add("gradient", _WRONG, "an error has numbers of all pairs of rows", [_OUTER])
             return
         wanted = None if batch.best else batch.wanted
         best = batch.best and not batch.others  # else they may be those of the next observations
@@ -405,7 +373,8 @@ class Examination:
         if wanted is None:
             made = [bool(story.made(*move)) for move in moves if move[0] in story.moves]
             if not all(made) and not story.trace.late:
-                _show(report, _BEST)
+                words = "the loss has values of actions that were not taken"
+                report.add("gradient", _WRONG, words, [_BEST])
             return
         targets, kind = wanted
         alike = []
@@ -416,7 +385,7 @@ class Examination:
             flows = (later - later.detach()) * ~th.as_tensor(ended, device=later.device)
             alike.append(Mistake(_ATTACHED, {"targets": targets + gamma * flows}))
         losses = value_losses(batch, targets, kind, alike)
-        self.diagnosis.facts |= self._blame.add(report, gradient, losses, where(), True)
+        self.diagnosis.facts |= self._blame.add(report, batch, losses, where(), True)
         shown = np.array([key in story.moves for key in keys])
         if not self._known(report, shown, story):
             return
@@ -432,31 +401,28 @@ class Examination:
         own, shape = batch.network, (batch.count, story.actions)
         apart = [call for call in self.calls.seen(Call) if call.output.shape[-1] == story.actions]
         apart = [call for call in apart if call.output is not batch.action_values]
-        apart = [call for call in apart if not self._again(call, batch)] or apart
+        # Some ask for the values of the batch again, for a log or of a second critic.
+        entered = map(self.calls.rows_of, apart)
+        again = [rows is not None and story.keys(rows) == keys for rows in entered]
+        apart = [call for call, of in zip(apart, again, strict=True) if not of] or apart
         seen = [call for call in apart if call.output.numel() == batch.count * story.actions]
         online = next((call for call in seen if call.module is own), None)
         others = [call for call in seen if call.module is not own]
         alike = [call for call in others if type(call.module) is type(own)]
         target = next(iter(alike or others), online)
-        said = {
-            id(call): numbers_of(call.output).reshape(shape).astype(np.float64) for call in seen
-        }
-        entered = None if target is None else self.calls.rows_of(target)
+        numbers = [numbers_of(call.output).reshape(shape).astype(np.float64) for call in seen]
+        said = {id(call): each for call, each in zip(seen, numbers, strict=True)}
+        later = None if target is None else self.calls.rows_of(target)
         return Sample(
             keys,
             numbers_of(batch.actions),
-            None if entered is None else story.keys(entered),
+            None if later is None else story.keys(later),
             numbers_of(targets).astype(np.float64),
             said.get(id(target)),
             None if target is online else said.get(id(online)),
             {} if target is not None else self._said_of(apart, story),
             tuple(said.values()),
         )
-
-    def _again(self, call: Call, batch: Batch) -> bool:
-        """Whether a call asks for the values of a batch again, for a log or of a second critic."""
-        rows = self.calls.rows_of(call)
-        return rows is not None and batch.entered is not None and th.equal(rows, batch.entered)
 
     def _said_of(self, calls: list[Call], story: Story) -> dict[bytes, FloatArray]:
         """Return what calls have said of observations, one by one or of some rows of a batch."""
@@ -470,20 +436,16 @@ class Examination:
 
     def _finish_rollout(self) -> None:
         if self._rollout is not None and np.isfinite(self._rollout.actions).any():
-            with self._report() as report:
-                often = self.diagnosis.often("returns") or self.diagnosis.often("advantages")
-                self._rollout.check(report, self.declared, known=often)
+            report = Report()
+            often = self.diagnosis.often("returns") or self.diagnosis.often("advantages")
+            self._rollout.check(report, self.declared, known=often)
+            self._take(report)
             for places, own, weight, place in self._rollout.unsure:
                 turned, sure = self._rollout.turned(places, own, self.declared)
                 if sure:
                     weight *= -1 if turned else 1
                     self.diagnosis.facts["policy_coef"] = weight
                     self._blame.weigh("policy_coef", weight, place)
-
-
-def _show(report: Report, finding: tuple[str, str, Mistake], wrong: bool = True) -> None:
-    check, words, mistake = finding
-    report.add(check, np.array([wrong]), words, [mistake])
 
 
 def _shapes(network: th.nn.Module) -> tuple[type, list[th.Size]]:

@@ -51,13 +51,15 @@ class Node:
 class LossGraph:
     """All nodes above the parameters of a loss, those next to the loss first.
 
-    It is read before the gradients are computed, which frees what the nodes have kept.
+    It is made before the gradients of the loss are added to those of the parameters.
     """
 
     def __init__(self, loss: th.Tensor) -> None:
         self._loss = loss
         self.nodes = {node: Node(node) for node in nodes_above(loss.grad_fn)}
         self.parameters = parameters_above(loss)  # at the leaves
+        #: Earlier gradients, by parameter.
+        self.before = {e: e.grad.clone() for e in self.parameters if e.grad is not None}
 
     def slopes(self, of: list[th.Tensor] | list[GradientEdge]) -> list[th.Tensor]:
         """Return the derivatives of the loss by tensors, or by results of nodes."""
@@ -175,7 +177,10 @@ class LossGraph:
         for node in self._named(*ERRORS, *SQUARES) if count > 1 else ():
             for table in (node.kept("self"), node.kept("target")):
                 if getattr(table, "shape", ()) == (count, count):
-                    rests = table - own, table + own  # of errors: targets, the same in each row
+                    rests = (
+                        table.detach() - own,
+                        table.detach() + own,
+                    )  # of errors: targets, the same in each row
                     far = min(float((rest - rest[:1]).abs().max()) for rest in rests)
                     if far <= NEAR * max(1.0, float(own.abs().max())):
                         return True

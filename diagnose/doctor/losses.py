@@ -21,7 +21,7 @@ from ...core import FloatArray
 from ..audits.formula import closeness, known_as, named
 from ..audits.losses import CLOSE, PARTS, Left, Loss, PolicyLoss, ValueLoss
 from ..report import Mistake, Report
-from .calls import Call, Calls, Draw
+from .calls import Call, Calls, Draw, parameters_above
 from .graph import LossGraph
 
 #: Logarithms of probabilities below this one are of illegal actions.
@@ -34,20 +34,11 @@ SIGNS = {name: known_as(PolicyLoss, name, "negated") for name in PARTS}
 SIGNS |= {"weight": known_as(ValueLoss, "sign", "negated")}
 #: Mistakes of a loss that nobody means; other edits, such as another border, may be meant.
 MISTAKES = {
-    "ratio-inverted",
-    "ratio-without-exp",
-    "clip-without-minimum",
-    "maximum-for-minimum",
-    "advantages-not-detached",
-    "advantages-broadcast",
-    "targets-not-detached",
-    "values-broadcast",
-    "value-of-best-action",
-    "values-of-other-actions-towards-0",
-    "mask-missing-in-update",
-    "loss-sign",
-    "lanes-mixed",
-}
+    "ratio-inverted", "ratio-without-exp", "clip-without-minimum", "maximum-for-minimum",
+    "advantages-not-detached", "advantages-broadcast", "targets-not-detached", "values-broadcast",
+    "value-of-best-action", "values-of-other-actions-towards-0", "mask-missing-in-update",
+    "loss-sign", "lanes-mixed",
+}  # fmt: skip
 #: Errors that are too small to be divided by.
 TINY = 1e-6
 #: Calls of a network of which each may have the batch of a loss.
@@ -83,6 +74,12 @@ class Batch:
     def count(self) -> int:
         """Number of rows."""
         return len(self.actions)
+
+    @cached_property
+    def parameters(self) -> list[th.Tensor]:
+        """The parameters of which the gradient is compared: a target network has others."""
+        table = self.action_values
+        return self.graph.parameters if table is None else parameters_above(table)
 
     @cached_property
     def ratio(self) -> tuple[th.Tensor, bool] | None:
@@ -167,22 +164,19 @@ class Batch:
         draws = draws or [*filter(None, (graph.drawn(call.output) for call in tables))][:1]
         if draws:
             return cls._of_policy(graph, calls, draws, seen)
-        for find in (graph.actions, graph.bests):
-            for call in tables:
-                taken = find(call.output)
-                if taken is not None and taken.max() < actions:
-                    same = [
-                        each for each in seen if each.module is call.module and each is not call
-                    ]
-                    return cls(
-                        graph,
-                        _entered(calls, [(call.node, call.output)]),
-                        taken,
-                        call.module,
-                        action_values=call.output,
-                        best=find == graph.bests,
-                        others=[e.output for e in same if e.output.shape == call.output.shape],
-                    )
+        for find, call in product((graph.actions, graph.bests), tables):
+            table, taken = call.output, find(call.output)
+            if taken is not None and taken.max() < actions:
+                same = [each.output for each in seen if each.module is call.module]
+                return cls(
+                    graph,
+                    _entered(calls, [table]),
+                    taken,
+                    call.module,
+                    action_values=table,
+                    best=find == graph.bests,
+                    others=[e for e in same if e.shape == table.shape and e is not table],
+                )
         return cls._of_critic(graph, calls, seen) if actions else None
 
     @classmethod
@@ -194,9 +188,8 @@ class Batch:
             for own in [*single, same] if same else []:
                 values = th.cat([each.reshape(-1) for each in own])
                 if graph.wanted(values) is not None or graph.outer(values):
-                    entered = _entered(calls, [(each.grad_fn, each) for each in own])
                     none = th.zeros(len(values), dtype=th.long, device=values.device)
-                    return cls(graph, entered, none, module, values)
+                    return cls(graph, _entered(calls, own), none, module, values)
         return None
 
     @classmethod
@@ -216,7 +209,7 @@ class Batch:
                 break
         return cls(
             graph,
-            _entered(calls, [(draw.node, draw.log_probs) for draw in draws]),
+            _entered(calls, [draw.log_probs for draw in draws]),
             taken,
             network,
             values,
@@ -235,11 +228,11 @@ def _outputs(seen: list[Call]) -> dict[th.nn.Module, list[th.Tensor]]:
     return found
 
 
-def _entered(calls: Calls, outputs: list[tuple[Any, th.Tensor]]) -> th.Tensor | None:
-    """Return what has entered the first layers above the nodes of outputs, in turn, (row, ...)."""
+def _entered(calls: Calls, outputs: list[th.Tensor]) -> th.Tensor | None:
+    """Return what has entered the first layers above some outputs, in turn, (row, ...)."""
     found = []
-    for node, output in outputs:
-        rows = calls.rows_above(node)
+    for output in outputs:
+        rows = calls.rows_above(output.grad_fn)
         if rows is None or len(rows) != (len(output) if output.dim() else 1):
             return None
         found.append(rows)
@@ -247,76 +240,72 @@ def _entered(calls: Calls, outputs: list[tuple[Any, th.Tensor]]) -> th.Tensor | 
 
 
 class Weights(NamedTuple):
-    """Weights of the parts of a loss by which a gradient is their sum, by name."""
+    """Weights of the parts of a loss, by which a gradient is their sum."""
 
-    first: float
-    fit: bool  # whether the gradient is this sum
-    told: dict[str, float]  # the weights of parts without which the gradient would fit far worse
+    ahead: bool  # whether that of the first part is positive
+    told: dict[str, float]  # by name, those without which the gradient would fit far worse
 
 
-class Gradient:
-    """The gradient of a loss, for comparison with those of other losses of the same graph."""
+def gradient_of(batch: Batch) -> Left:
+    """Return the gradient of the loss of a batch, for comparison with those of other losses."""
+    given, before = [], batch.graph.before
+    for each in batch.parameters:
+        own = th.zeros_like(each) if each.grad is None else each.grad
+        given.append((own - before.get(each, 0)).detach().double().cpu().ravel())
+    vector = th.cat(given).numpy()
+    by_name = {str(number): each for number, each in enumerate(batch.parameters)}
+    whole = [np.ones(len(vector), dtype=bool)]
+    return Left(vector, by_name, closeness(*batch.parameters, **CLOSE), whole)
 
-    def __init__(self, parameters: list[th.Tensor], before: Mapping[th.Tensor, th.Tensor]) -> None:
-        given = []
-        for each in parameters:
-            own = th.zeros_like(each) if each.grad is None else each.grad
-            given.append((own - before.get(each, 0)).detach().double().cpu().ravel())
-        vector = th.cat(given).numpy()
-        by_name = {str(number): each for number, each in enumerate(parameters)}
-        close = closeness(*parameters, **CLOSE)
-        self.left = Left(vector, by_name, close, [np.ones(len(vector), dtype=bool)])
-        self.norm = float(np.linalg.norm(vector))
 
-    def fitted(self, loss: Any) -> Weights:
-        """Fit the weights of the parts of a loss."""
-        names, parts = ["weight"], [loss]
-        if isinstance(loss, PolicyLoss):
-            names, none = [*PARTS], dict.fromkeys(PARTS, 0.0)
-            parts = [replace(loss, **none | {name: 1.0}, sign=1.0) for name in names]  # type: ignore[arg-type]
-        columns = np.array([self.left.of(part) for part in parts])
-        sizes = np.linalg.norm(columns, axis=1)
-        there = np.flatnonzero(sizes > 1e-9 * max(sizes.max(), 1e-300))
-        scaled = columns[there] / sizes[there, None]
-        found, far = np.zeros(len(parts)), self.norm
-        found[there], far = _least(scaled, self.left.given)
-        found[there] /= sizes[there]
-        told = {}
-        for number, part in enumerate(there.tolist()):
-            without = _least(np.delete(scaled, number, axis=0), self.left.given)[1]
-            if without > max(TOLD * far, SMALL * self.norm):
-                told[names[part]] = float(found[part])
-        return Weights(float(found[0]), bool(far <= self.left.close * self.norm), told)
-
-    def mistake(self, losses: Sequence[Loss]) -> Mistake | None:
-        """Return the known mistake of one of some losses that has the gradient; None if none has.
-
-        Raises:
-            TimeoutError: if none is found in ``SECONDS``.
-        """
-        end = time.process_time() + SECONDS
-
-        def reproduces(other: Any) -> bool:
-            if time.process_time() > end:
-                raise TimeoutError
-            weights = self.fitted(other)
-            return weights.fit and weights.first > 0
-
-        given = self.left.given, reproduces, self.left.scaled
-        for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
-            found = next(named(loss, *given, single=True), None)
-            clips = getattr(loss, "objective", "min") == "min"  # else it may be any other one
-            if found and found.name in MISTAKES and (clips or "objective" not in found.changes):
-                return found
+def fitted(gradient: Left, loss: Any) -> Weights | None:
+    """Fit the weights of the parts of a loss; None if no weights give the gradient."""
+    parts, norm = loss.parts(gradient), float(np.linalg.norm(gradient.given))
+    sizes = {name: float(np.linalg.norm(part)) for name, part in parts.items()}
+    least = 1e-9 * max(*sizes.values(), 1e-300)
+    units = {name: part / sizes[name] for name, part in parts.items() if sizes[name] > least}
+    weights, far = _least(units, gradient.given)
+    if not far <= gradient.close * norm:  # it may be no number
         return None
+    told = {}
+    for name, weight in weights.items():
+        others = {other: unit for other, unit in units.items() if other != name}
+        if _least(others, gradient.given)[1] > max(TOLD * far, SMALL * norm):
+            told[name] = weight / sizes[name]
+    return Weights(weights.get(next(iter(parts)), 0.0) > 0, told)
 
 
-def _least(columns: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
+def _least(units: Mapping[str, FloatArray], given: FloatArray) -> tuple[dict[str, float], float]:
     """Return the weights of vectors whose sum is nearest to a vector, and how far it is."""
-    if not len(columns):
-        return np.zeros(0), float(np.linalg.norm(given))
-    found: FloatArray = np.linalg.lstsq(columns.T, given, rcond=None)[0].astype(np.float64)
-    return found, float(np.linalg.norm(given - found @ columns))
+    if not units:
+        return {}, float(np.linalg.norm(given))
+    columns = np.stack([*units.values()], axis=1)
+    found = np.linalg.lstsq(columns, given, rcond=None)[0]
+    far = float(np.linalg.norm(given - columns @ found))
+    return dict(zip(units, found.tolist(), strict=True)), far
+
+
+def mistake_of(gradient: Left, losses: Sequence[Loss]) -> Mistake | None:
+    """Return the known mistake of one of some losses that has a gradient; None if none has.
+
+    Raises:
+        TimeoutError: if none is found in ``SECONDS``.
+    """
+    end = time.process_time() + SECONDS
+
+    def reproduces(other: Any) -> bool:
+        if time.process_time() > end:
+            raise TimeoutError
+        weights = fitted(gradient, other)
+        return weights is not None and weights.ahead
+
+    for loss in sorted(losses, key=lambda loss: getattr(loss, "old_values", None) is None):
+        edits = named(loss, gradient.given, reproduces, gradient.scaled, single=True)
+        found = next(edits, None)
+        clips = getattr(loss, "objective", "min") == "min"  # else it may be any other one
+        if found and found.name in MISTAKES and (clips or "objective" not in found.changes):
+            return found
+    return None
 
 
 def value_losses(
@@ -409,29 +398,29 @@ class Blame:
     late: int = 0  # number of searches without an end
 
     def add(
-        self, report: Report, gradient: Gradient, losses: Sequence[Loss], where: str, signed: bool
+        self, report: Report, batch: Batch, losses: Sequence[Loss], where: str, signed: bool
     ) -> dict[str, float]:
         """Find of which loss a gradient is; return the weights of its parts that are known.
 
         Args:
             report: gets the check.
-            gradient: the gradient.
+            batch: what the loss was computed from.
             losses: the losses of right programs.
             where: file and line of the program.
             signed: whether the sign of the advantages is known.
         """
-        for weights in map(gradient.fitted, losses):
-            if weights.fit:
-                if report.ok:
-                    report.held["gradient"] = 1
-                for name, weight in weights.told.items():
-                    if signed or name != "policy_coef":
-                        self.weigh(name, weight, where)
-                return weights.told
+        gradient = gradient_of(batch)
+        for weights in filter(None, (fitted(gradient, loss) for loss in losses)):
+            if report.ok:
+                report.held["gradient"] = 1
+            for name, weight in weights.told.items():
+                if signed or name != "policy_coef":
+                    self.weigh(name, weight, where)
+            return weights.told
         found = None
         if self.searches:
             try:
-                found = gradient.mistake(losses)
+                found = mistake_of(gradient, losses)
                 self.unknown = found is None
                 self.searches = not self.unknown
             except TimeoutError:

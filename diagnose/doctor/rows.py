@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -124,11 +123,10 @@ class Story:
             if call.output.numel() in (lanes, size)
         }
         drawn = [draw.logits for draw in calls.seen(Draw) if draw.logits.numel() == size]
-        laws: Iterable[Numbers | None] = (
-            numbers_of(each).reshape(lanes, -1) for each in drawn[-1:]
-        )
-        laws = chain(laws, map(_logs, outputs.values()))
-        logits = next((each for each in laws if each is not None), None)
+        logits = numbers_of(drawn[-1]).reshape(lanes, -1) if drawn else None
+        if logits is None:
+            laws = map(_logs, outputs.values())
+            logits = next((each for each in laws if each is not None), None)
         entered, shown = calls.entered(lanes), (self.raw(row.seen), keys_of(row.seen))
         keys = None if entered is None else keys_of(numbers_of(entered))
         if keys is not None and keys not in shown:  # a critic may be asked once more after a move
