@@ -8,10 +8,10 @@ lambda are those with which most rows agree.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch as th
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ...core import BoolArray, FloatArray, IntArray
 from ..audits.estimates import Gae, LogProbs
@@ -23,7 +23,7 @@ from .losses import ILLEGAL, Batch
 from .program import Declared
 from .rows import Section
 from .tap import Numbers
-from .truth import CUT, UNKNOWN, agreeing, check_moves, explaining, judge, one_edit
+from .truth import STALE, UNKNOWN, Computed, check_moves, first_of, one_edit
 
 #: Least rows of numbers that are alike up to a factor and a summand.
 LEAST = 8
@@ -33,8 +33,7 @@ OFTEN = 4
 LINEAR, ALIKE = 0.99, 0.9999
 #: Share of a batch whose actions may be others than were taken.
 FEW = 0.1
-#: Largest difference of two logarithms of a probability that are the same, and of advantages that
-#: are, in their span.
+#: Largest difference of equal logarithms of probabilities, and of equal advantages in their span.
 NEAR = 1e-3
 _MASK = "mask-missing-in-update: hold the law to the legal actions, as when actions were drawn"
 _MASK_LATE = (
@@ -52,7 +51,6 @@ _LEFT_OUT = (
     "losses have some rows of a rollout four times or more, and others never (rows-left-out, "
     "unless rows are drawn with replacement)"
 )
-_STALE = "Keep the observation that the action was drawn for, not the one after the move"
 _RECOMPUTED = "Keep the log-probabilities of the draw: those of the present law make every ratio 1"
 _AFTER = "shifted-values: a value belongs to the observation before the move of its row"
 _SCALED = (
@@ -123,7 +121,7 @@ class Rollout:
             there &= numbers_of(batch.slopes) != 0
         at = np.divmod(places[there], self.section.lanes)
         if batch.logits is not None:
-            np.add.at(self._taken, np.divmod(places[places >= 0], self.section.lanes), 1)
+            np.add.at(self._taken.ravel(), places[places >= 0], 1)
             self.actions[at] = numbers_of(batch.actions)[there]
         elif self.values is None and batch.values is not None:  # it was not asked before
             own = np.full(self.returns.shape, np.nan)
@@ -141,63 +139,47 @@ class Rollout:
     def check_law(self, report: Report, keys: list[bytes], batch: Batch, layers: bool) -> None:
         """Check that the law that is trained is the one that drew the actions.
 
-        Args:
-            report: gets the check.
-            keys: of the observations of a batch before the first step.
-            batch: if most actions are others, its rows are wrong, and not its law.
-            layers: whether a layer drops some of its inputs, or normalises a batch.
+        If most actions of a batch are others than were taken at its ``keys``, its rows are wrong,
+        and not its law. ``layers`` says whether a layer drops inputs, or normalises a batch.
         """
         section, drawn = self.section, self.section.logits
         if drawn is None or batch.logits is None or batch.entered is None:
             return
-        places = section.asked(batch.entered)
-        if (places < 0).any():
-            return
-        own = section.find(keys)
-        taken = section.stacked("actions").reshape(len(section.keys), -1)[own[own >= 0], 0]
-        if len(taken) and (taken != numbers_of(batch.actions)[own >= 0]).mean() > FEW:
+        places, own = section.asked(batch.entered), section.find(keys)
+        taken = section.stacked("actions")[..., 0].ravel()[own[own >= 0]]
+        others = (taken != numbers_of(batch.actions)[own >= 0]).sum()
+        if (places < 0).any() or others > FEW * len(taken):
             return
         before, now = drawn.reshape(-1, drawn.shape[-1])[places], numbers_of(batch.logits)
         illegal, legal_now = before < ILLEGAL, now > ILLEGAL
-        with np.errstate(invalid="ignore"):  # of two infinite ones
-            near = np.abs(before - now) <= NEAR
+        near = np.isclose(before, now, rtol=0, atol=NEAR)
         right: BoolArray = np.all(near | (illegal & ~legal_now), axis=1)
-        unmasked = (illegal & legal_now).any() and bool(legal_now.all())
+        unmasked = (illegal & legal_now).any() and legal_now.all()
         mistakes = [Mistake(_MASK)] if unmasked else [Mistake(_LAYERS)] * layers
-        later = [*section.keys[section.lanes :], *section.after]
-        at = section.place(keys)
+        later, at = [*section.keys[section.lanes :], *section.after], section.place(keys)
         wrong = ~right & (at >= 0)
         masks = [section.story.masks.get(later[place], ()) for place in at[wrong].tolist()]
-        pairs = zip(masks, legal_now[wrong], strict=True)
-        if masks and all(np.array_equal(late, own) for late, own in pairs):
+        if masks and all(map(np.array_equal, masks, legal_now[wrong])):
             mistakes = [Mistake(_MASK_LATE)]
         example = "row {} of the first batch has another law than when its action was drawn".format
         report.add("law", ~right, example, mistakes)
 
     def turned(
         self,
-        places: IntArray,
-        own: FloatArray,
+        places: IntArray,  # of the rows of the batch, or of others that look alike; -1 of none
+        own: FloatArray,  # the advantages as they stand in the loss, (row,)
         declared: Declared,
-        targets: th.Tensor | None = None,
+        targets: th.Tensor | None = None,  # of the critic, (row,), if the loss has them
     ) -> tuple[bool, bool]:
-        """Return whether a loss has minus the advantages, and whether this is sure.
-
-        Args:
-            places: of the rows of the batch, or of others that look alike; -1 of unknown ones.
-            own: the advantages as they stand in the loss, (row,).
-            declared: has the discount.
-            targets: of the critic, (row,), if the loss has them.
-        """
+        """Return whether a loss has minus the advantages, and whether this is sure."""
         if self.values is None:
             right = self._sums(declared.numbers("gamma", 0.99)[0])().ravel()[places]
-        elif targets is None:
+        elif targets is not None:
+            right = numbers_of(targets) - self.values.ravel()[places]
+        else:
             right = self.returns - self.values if self._right is None else self._right
             right = right.ravel()[places]
-        else:
-            right = numbers_of(targets) - self.values.ravel()[places]
-        right[places < 0] = np.nan
-        known = np.isfinite(right)
+        known = (places >= 0) & np.isfinite(right)
         if known.sum() < 3 or np.ptp(right[known]) < 1e-6 or np.ptp(own[known]) < 1e-9:
             return False, False
         cosine = float(np.corrcoef(own[known], right[known])[0, 1])
@@ -219,24 +201,22 @@ class Rollout:
         """
         given = self.returns[told]
 
-        def fits(formula: Gae) -> bool | None:
+        def fits(formula: Gae) -> bool:
             right = formula()[told]
             if not np.isfinite(right).all() or min(np.ptp(right), np.ptp(given)) < 1e-6:
-                return None
-            if len(np.unique(right)) < LEAST:
-                return None
+                return False
             (factor, summand), far = _line(right, given)
             other = abs(factor - 1) + abs(summand) > NEAR
-            return (other and factor > 0 and far <= CLOSE) or None
+            return bool(other and factor > 0 and far <= CLOSE and len(np.unique(right)) >= LEAST)
 
         if any(fits(self._sums(gamma)) for gamma in gammas):
             report.notes.append(_SCALED)
             report.held["returns"] = int(told.sum())
             return True
-        edit = one_edit(map(self._sums, edits), self.returns, fits)
-        if edit is not None:
-            report.add("returns", told, "they are wrong sums, whatever their scale is", [edit])
-        return edit is not None
+        mistakes = one_edit(map(self._sums, edits), self.returns, fits)
+        if mistakes:
+            report.add("returns", told, "they are wrong sums, whatever their scale is", mistakes)
+        return bool(mistakes)
 
     def _formula(self, values: FloatArray, last: FloatArray) -> Gae:
         rewards, ended, cut = map(self.section.stacked, ("rewards", "terminated", "truncated"))
@@ -300,62 +280,57 @@ class Rollout:
     def _check_returns(self, report: Report, told: BoolArray, declared: Declared) -> Gae | None:
         """Find the formula that explains the returns: its discount and lambda."""
         assert self.values is not None
-        unsaid = np.full(self.values.shape[1], np.nan)
+        unsaid = np.full(self.section.lanes, np.nan)
         formula = self._formula(self.values, unsaid if self.last is None else self.last)
         ended, cut = formula.terminated, formula.truncated
         forms = [formula] + [replace(formula, terminated=ended | cut)] * bool(cut.any())
-        names = ("gamma", "gae_lambda")
-        options = (
-            replace(each, gamma=gamma, gae_lambda=lam)
-            for gamma, lam in product(*map(declared.options, names))
-            for each in forms
-        )
-        best = explaining(options, self.returns, told, ended)
-        if (best.terminated != ended).any():
-            report.notes.append(CUT)
+
+        def estimates(
+            gammas: list[float], lambdas: list[float], alike: Iterable[Mistake] = ()
+        ) -> list[Gae]:
+            every = product(gammas, lambdas, forms)
+            return [replace(e, gamma=gamma, gae_lambda=lam, alike=alike) for gamma, lam, e in every]
+
+        computed = Computed(report, "returns", self.returns, told, declared)
+        options = estimates(declared.options("gamma"), declared.options("gae_lambda"))
+        best = computed.explaining(options)
+        signs = replace(best, rewards=np.sign(best.rewards))
+        if computed.agreeing(signs).sum() > computed.agreeing(best).sum():
+            best = signs
+            report.notes.append("the program takes the signs of rewards (rewards-clipped)")
         moved = np.concatenate([self.values[1:], formula.last_values[None]])
         alike = [Mistake(_AFTER, {"values": moved})]
         alike.append(Mistake(_LAST_ROW, {"last_values": self.values[-1]}))
-        if (cut & ~ended).any():
+        if cut.any():
             alike.insert(0, Mistake(_RUNS_ON, {"truncated": cut & False, "terminated": ended}))
-        usual = declared.numbers("gamma", 0.99), declared.numbers("gae_lambda", 0.95)
-        others = [
-            replace(each, gamma=gamma, gae_lambda=lam, alike=alike)
-            for gamma, lam, each in product(*usual, forms)
-        ]
-        clear = told & np.isfinite(best())
-        signs = replace(best, rewards=np.sign(best.rewards))
-        agree = [agreeing(each, self.returns, clear).sum() for each in (best, signs)]
-        if agree[1] > agree[0]:
-            best = signs
-            report.notes.append("the program takes the signs of rewards (rewards-clipped)")
-        sums = [*others, *(replace(each, gae_lambda=1.0) for each in others)]
-        if self.last is None and (found := self._without_last(report, sums, told, clear)):
-            best = found
-        else:
-            given = best, self.returns, clear, declared, lambda: others, told
-            best = judge(report, "returns", *given)
-        if best is None:
-            return None
-        if self.last is None and "returns" in report.held:  # of rewards that the program makes
-            self._without_last(report, [best], told, clear)
+        gammas = declared.numbers("gamma", 0.99)
+        others = estimates(gammas, declared.numbers("gae_lambda", 0.95), alike)
+        sums = [*others, *estimates(gammas, [1.0])]
+        goes_on = told & ~np.isfinite(best())  # beyond the last row
+        if found := self._without_last(computed, sums, goes_on):
+            return found
+        best = computed.judge(best, others)
+        if best is not None and "returns" in report.held:  # with rewards that the program makes
+            self._without_last(computed, [best], goes_on)
         return best
 
     def _without_last(
-        self, report: Report, others: list[Gae], told: BoolArray, clear: BoolArray
+        self, computed: Computed, others: list[Gae], goes_on: BoolArray
     ) -> Gae | None:
         """Find the formula without values after the last row that gives all returns, a mistake."""
-        for other in others if (told & ~clear).any() else ():  # games go on beyond the last row
+        told = computed.told
+        for other in others if self.last is None and goes_on.any() else ():
             options = {_NO_LAST: 0 * other.values[-1]}
             options |= {_LAST_ROW: other.values[-1], _FIRST_ROW: other.values[0]}
             for text, last in options.items():
-                if agreeing(replace(other, last_values=last), self.returns, told)[told].all():
+                if computed.agreeing(replace(other, last_values=last))[told].all():
                     words = "the critic was not asked for a value after the last row"
-                    report.add("returns", told & ~clear, words, [Mistake(text)], int(told.sum()))
+                    mistakes = [Mistake(text)]
+                    computed.report.add("returns", goes_on, words, mistakes, int(told.sum()))
                     return other
         return None
 
-    def _fit_advantages(self, numbers: FloatArray) -> bool | None:
+    def _fits(self, numbers: FloatArray) -> bool | None:
         """Whether advantages are some numbers up to a line in each batch; None if few differ."""
         alike = []
         for places, given in self.advantages:
@@ -365,32 +340,42 @@ class Rollout:
                 alike.append(_line(taken[known], given[known])[1] <= NEAR)
         return all(alike) if alike else None
 
-    def _check_weights(self, report: Report, declared: Declared) -> None:
-        """Check the advantages of a program without a critic: discounted sums of rewards.
+    def _explain_advantages(
+        self,
+        report: Report,
+        forms: Iterable[Any],  # formulas, and what is subtracted from their numbers
+        less: FloatArray | float,
+        others: Iterable[str],  # mistakes that fit
+        edited: Iterable[Gae],
+        words: str,
+    ) -> Any | None:
+        """Return the form that gives advantages; else they are WRONG if a known mistake does."""
 
-        Others may have a baseline, and are WRONG only if a known mistake gives them.
-        """
-        gammas = declared.options("gamma")
+        def fits(formula: Any) -> bool | None:
+            return self._fits(formula() - less)
+
+        if found := next(filter(fits, forms), None):
+            report.held["advantages"] = sum(len(given) for _, given in self.advantages)
+        elif mistakes := first_of(others) or one_edit(edited, self.returns, fits):
+            report.add("advantages", np.ones(1, dtype=bool), words, mistakes)
+        else:
+            report.unchecked["advantages"] = UNKNOWN
+        return found
+
+    def _check_weights(self, report: Report, declared: Declared) -> None:
+        """Check the advantages of a program without a critic: discounted sums of rewards."""
         right = self._sums(declared.numbers("gamma", 0.99)[0])
-        if self._fit_advantages(right()) is None:
+        if self._fits(right()) is None:
             return
-        for gamma in gammas:
-            if self._fit_advantages(self._sums(gamma)()):
-                report.held["advantages"] = sum(len(given) for _, given in self.advantages)
-                report.notes += declared.explain("gamma", gamma)
-                return
         mirror = self._mirror()
         past = replace(right, rewards=right.rewards.ravel()[mirror])().ravel()[mirror]
         others = {_PAST: past, _TURNED: right().ravel()[mirror]}
-        found = [Mistake(text) for text, given in others.items() if self._fit_advantages(given)]
-        edit = one_edit([right], right(), lambda e: self._fit_advantages(e()) or None)
-        if found:
-            edit = replace(found[0], others=tuple(each.name for each in found[1:]))
-        if edit is None:
-            report.unchecked["advantages"] = UNKNOWN
-        else:
-            words = "the loss has other weights than discounted sums of rewards"
-            report.add("advantages", np.ones(1, dtype=bool), words, [edit])
+        fitting = (text for text, given in others.items() if self._fits(given))
+        forms = map(self._sums, declared.options("gamma"))
+        words = "the loss has other weights than discounted sums of rewards"
+        found = self._explain_advantages(report, forms, 0.0, fitting, [right], words)
+        if found is not None:
+            report.notes += declared.explain("gamma", found.gamma)
 
     def _mirror(self) -> IntArray:
         """Return for each row the place of that which is as far from the other end of its game."""
@@ -404,87 +389,64 @@ class Rollout:
     def _check_advantages(
         self, report: Report, declared: Declared, formula: Gae | None
     ) -> Gae | None:
-        """Check that advantages are returns less values, up to a line in each batch.
-
-        They may have a lambda of their own: its formula is returned. Others are WRONG only if a
-        known mistake gives them: a program may have others.
-        """
+        """Check that advantages are returns less values; return the formula of another lambda."""
         assert self.values is not None
-        right, values = self.returns - self.values, self.values
+        right = self.returns - self.values
+        if self._fits(right) is None:
+            return None
 
         def estimates(lambdas: list[float]) -> list[Gae]:
             return [replace(formula, gae_lambda=each) for each in lambdas if formula]
 
-        fit = self._fit_advantages
+        forms = [Right(numbers=self.returns), *estimates(declared.options("gae_lambda"))]
+        edited = estimates(declared.numbers("gae_lambda", 0.95))
+        words = "the loss has other advantages than returns less values"
+        given = forms, self.values, self._others(right), edited, words
+        found = self._explain_advantages(report, *given)
+        return found if isinstance(found, Gae) else None
 
-        def other_rows() -> str | None:
-            own = [given for _, given in self.advantages if np.ptp(given) > 1e-9]
-            apart = right.size > max(map(len, own)) and all(_in_order(right, e) for e in own)
-            return "advantages-of-other-rows" if apart else None
-
-        if (fits := fit(right)) is None:
-            return None
-        options = estimates(declared.options("gae_lambda"))
-        own = None if fits else next((each for each in options if fit(each() - values)), None)
-        others = (text for text, numbers in self._others(right) if fit(numbers))
-        if fits or own:
-            report.held["advantages"] = sum(len(given) for _, given in self.advantages)
-            return own
-        edit = next(map(Mistake, others), None) or one_edit(
-            estimates(declared.numbers("gae_lambda", 0.95)),
-            self.returns,
-            lambda edited: fit(edited() - values) or None,
-        )
-        if text := other_rows():
-            edit = edit or Mistake(text)
-        if edit is None:
-            report.unchecked["advantages"] = UNKNOWN
-        else:
-            words = "the loss has other advantages than returns less values"
-            report.add("advantages", np.ones(1, dtype=bool), words, [edit])
-        return None
-
-    def _others(self, right: FloatArray) -> Iterator[tuple[str, FloatArray]]:
-        """Yield the advantages of known mistakes, beside the right ones."""
-        yield "returns-for-advantages", self.returns
-        yield "advantages-without-rewards", right - self.returns
-        for words, moved in other_lanes(right, 4):
-            yield f"lanes-mixed: advantages {words}", moved
-        for words, step in (("next-row", -1), ("row-before", 1)):
-            moved = np.roll(right, step, axis=0)
-            moved[-1 if step < 0 else 0] = np.nan
-            yield f"advantages-of-the-{words}", moved
+    def _others(self, right: FloatArray) -> Iterator[str]:
+        """Yield the known mistakes that give advantages, from the right ones."""
+        beyond = np.full_like(right[:1], np.nan)
+        others = [
+            ("returns-for-advantages", self.returns),
+            ("advantages-without-rewards", right - self.returns),
+            *((f"lanes-mixed: advantages {words}", each) for words, each in other_lanes(right, 4)),
+            ("advantages-of-the-next-row", np.concatenate([right[1:], beyond])),
+            ("advantages-of-the-row-before", np.concatenate([beyond, right[:-1]])),
+        ]
+        yield from (text for text, numbers in others if self._fits(numbers))
+        own = [given for _, given in self.advantages if np.ptp(given) > 1e-9]
+        if right.size > max(map(len, own)) and all(_in_order(right, given) for given in own):
+            yield "advantages-of-other-rows"
 
     def _name_shifts(self, report: Report) -> None:
         """Name what several findings show together."""
         found = {each.check: each for each in report.findings}
-        before = {
-            check
-            for check, each in found.items()
-            if each.mistake == f"{check.replace('_', '-')}-of-the-row-before"
-        }
+        shifted = {check: f"{check.replace('_', '-')}-of-the-row-before" for check in found}
+        before = {check for check, each in found.items() if each.mistake == shifted[check]}
         if "actions" in before and len(before) > 1 and found.keys() <= before | {"moves"}:
-            words = f"an action belongs to the observation before it. {_STALE}."
-            own = replace(found["actions"], check="observations", words=words)
-            own = replace(own, mistake="stale-observation")
+            own = replace(found["actions"], check="observations", mistake="stale-observation")
+            own = replace(own, words=f"an action belongs to the observation before it. {STALE}.")
             report.findings = [each for each in report.findings if each.check not in before] + [own]
         elif self.ones and all(self.ones) and (logs := found.get("log_probs")):
-            told = f"{logs.words} {_RECOMPUTED}."
-            at = report.findings.index(logs)
-            report.findings[at] = replace(logs, mistake="log-probs-recomputed", words=told)
+            named = replace(logs, mistake="log-probs-recomputed")
+            named = replace(named, words=f"{logs.words} {_RECOMPUTED}.")
+            report.findings[report.findings.index(logs)] = named
 
 
 def _in_order(right: FloatArray, given: FloatArray) -> bool:
     """Whether a batch has the numbers of rows one after the other, in place of its own."""
-    parts = sliding_window_view(right.ravel(), len(given))[:: len(given)]
+    count = len(given)
+    parts = right.ravel()[: right.size // count * count].reshape(-1, count)
     known = (each for each in parts if np.isfinite(each).all() and np.ptp(each) > 1e-9)
     return any(_line(each, given)[1] <= NEAR for each in known)
 
 
 def _line(numbers: FloatArray, given: FloatArray) -> tuple[FloatArray, float]:
-    """Return the line (factor, summand) nearest to given numbers, and how far it is in their span.
+    """Return the line (factor, summand) nearest to given numbers, and its largest distance.
 
-    The distance is the largest one of a number.
+    The distance is in their span.
     """
     line: FloatArray = np.polyfit(numbers, given, 1)
     return line, float(np.abs(np.polyval(line, numbers) - given).max() / np.ptp(given))
