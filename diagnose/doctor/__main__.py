@@ -24,8 +24,7 @@ def main() -> None:
     file, options, script = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
     sys.argv = sys.argv[3:]
     sys.path[0] = str(Path(script).resolve().parent)
-    probe = next((each for each in PROBES if each.name == options.get("probe")), None)
-    world = None if probe is None else World(probe)
+    world = next((World(each) for each in PROBES if each.name == options.get("probe")), None)
     budget, declared = options.get("budget", 1.0), options.get("declare")
     started = START + options.get("started", 0.0)
     examination = Examination(budget, options.get("moves"), world, declared, started)
@@ -39,11 +38,13 @@ def main() -> None:
         raise
     except BaseException as error:
         found.ended = f"{type(error).__name__}: {error}"
-        frames = _of_script(error, script)
+        trace = _of_script(error, script)
         if world is not None:
-            words = f"the program ended with {found.ended}"
-            found.symptoms.append(Symptom("error", None, words, frames[-1], world.probe.name))
-        traceback.print_exception(error.with_traceback(frames[0]))  # as without the doctor
+            calls = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
+            own = [f"{name}:{line}" for name, line in calls if is_of_program(name)]
+            told = f"the program ended with {found.ended}", own[-1] if own else ""
+            found.symptoms.append(Symptom("error", None, *told, world.probe.name))
+        traceback.print_exception(error.with_traceback(trace))  # as without the doctor
         sys.exit(1)
     finally:
         if world is not None:
@@ -51,16 +52,12 @@ def main() -> None:
         write_file(file, json.dumps(found.as_dict()).encode())
 
 
-def _of_script(error: BaseException, script: str) -> tuple[Any, str]:
-    """Return the traceback of an error from the script on, and the last line of the program."""
-    trace, begin, last = error.__traceback__, None, ""
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        begin = trace if begin is None and name == script else begin
-        if begin is not None and is_of_program(name):
-            last = f"{name}:{trace.tb_lineno}"
+def _of_script(error: BaseException, script: str) -> Any:
+    """Return the traceback of an error from the script on."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != script:
         trace = trace.tb_next
-    return begin or error.__traceback__, last
+    return trace or error.__traceback__
 
 
 def _read(found: Diagnosis, examination: Examination, world: World, gamma: float | None) -> None:
@@ -73,24 +70,20 @@ def _read(found: Diagnosis, examination: Examination, world: World, gamma: float
         found.unchecked["probes"] = "the program's vector has no environments in this process"
         return
     # A program that has come to its end may have let its learning rate fall to 0 before it learned.
-    moves = 0 if examination.tap.trace is None else examination.tap.trace.moves
-    early = moves < (examination.stop or 0) or examination.rounds < 2 * PARTS
+    early = story.trace.moves < (examination.stop or 0) or examination.rounds < 2 * PARTS
     early |= examination.habits.waits  # for new targets
-    wrong = []
     for each in readings(world, story, examination.network, gamma):
         if early and each.verdict == "wrong":
             each = each._replace(verdict="not yet")
         found.readings.append(each._asdict())
-        wrong += [each] * (each.verdict == "wrong")
-    if not found.readings:
-        found.unchecked["probes"] = "no network was seen that gives values"
-    for each in wrong:
         numbers = f"the critic says {each.said:.3f}, the exact value is {each.exact:.3f}"
         words = f"{world.probe.words}: in state {each.state} {numbers}"
-        if world.probe.cut:
+        if each.verdict == "wrong" and world.probe.cut:
             found.notes.append(f"{words}: a cut game counts as ended")
-        else:
+        elif each.verdict == "wrong":
             found.symptoms.append(Symptom("critic", None, words, "", world.probe.name))
+    if not found.readings:
+        found.unchecked["probes"] = "no network was seen that gives values"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The findings of the doctor in a program: as a text, as tables, and as JSON."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from ...core import Table
@@ -43,27 +44,16 @@ CHECKS = {
 
 @dataclass
 class Symptom:
-    """A finding, each time that it was met.
-
-    Attributes:
-        check: the name of the check.
-        mistake: the name of the mistake; None if no known mistake explains what was met.
-        words: the error with one example, and the cure if the mistake is known.
-        where: file and line of the program at which it was met first.
-        world: the environment, or the probe.
-        times: how often it was met.
-        count: number of wrong entries.
-        of: number of checked entries.
-    """
+    """A finding, each time that it was met."""
 
     check: str
-    mistake: str | None
-    words: str
-    where: str
-    world: str
-    times: int = 1
-    count: int = 1
-    of: int = 1
+    mistake: str | None  # its name; None if no known mistake explains what was met
+    words: str  # the error with one example, and the cure if the mistake is known
+    where: str  # file and line of the program at which it was met first
+    world: str  # the probe; "" of the program's own environment
+    times: int = 1  # how often it was met
+    count: int = 1  # number of wrong entries
+    of: int = 1  # number of checked entries
 
     @property
     def names(self) -> set[str]:
@@ -113,17 +103,16 @@ class Diagnosis:
     @property
     def verdict(self) -> str:
         """The result in a sentence."""
-        if self.ok and "doctor" in self.unchecked:
+        if self.symptoms:
+            names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
+            return f"Wrong: {', '.join(names)}."
+        if "doctor" in self.unchecked:
             return f"No verdict: {self.unchecked['doctor']}."
-        if self.ok:
-            if not (count := len(self.held)):
-                return "No check was made."
-            left = f"; unchecked: {', '.join(map(self._part, self.unchecked))}" * bool(
-                self.unchecked
-            )
-            return f"Nothing wrong was found: {count} {plural(count, 'check')} held{left}."
-        names = dict.fromkeys(each.mistake or each.check for each in self.symptoms)
-        return f"Wrong: {', '.join(names)}."
+        if not (count := len(self.held)):
+            return "No check was made."
+        left = ", ".join(map(self._part, self.unchecked))
+        left = f"; unchecked: {left}" if left else ""
+        return f"Nothing wrong was found: {count} {plural(count, 'check')} held{left}."
 
     def _part(self, check: str) -> str:
         """Name a check that could not be made, or not each time."""
@@ -142,23 +131,29 @@ class Diagnosis:
         self.notes = [note for note in self.notes if not any(name in note for name in wrong)]
         self.unchecked[check] = why
 
-    def take(self, report: Report, where: str, world: str = "") -> None:
+    def take(self, report: Report, where: str) -> None:
         """Take in the report of some checks."""
-        for finding in report.findings:
-            known = (finding.check, finding.mistake, world)
+        for found in report.findings:
             for other in self.symptoms:
-                if (other.check, other.mistake, other.world) == known:
+                if (other.check, other.mistake) == (found.check, found.mistake):
                     other.times += 1
-                    other.count, other.of = other.count + finding.count, other.of + finding.of
+                    other.count, other.of = other.count + found.count, other.of + found.of
                     break
             else:
-                told = finding.check, finding.mistake, finding.words, where, world
-                self.symptoms.append(Symptom(*told, 1, finding.count, finding.of))
-        for check, count in report.held.items():
-            if count:
-                self.held[check] = self.held.get(check, 0) + count
-        self.notes += [note for note in report.notes if note not in self.notes]
-        self.unchecked.update(report.unchecked)
+                told = found.check, found.mistake, found.words, where, "", 1, found.count, found.of
+                self.symptoms.append(Symptom(*told))
+        self.unchecked |= report.unchecked
+        self._add(report)
+
+    def join(self, other: "Diagnosis") -> None:
+        """Take in what was found in a probe."""
+        self.symptoms += other.symptoms
+        self.readings += other.readings
+        self._add(other)
+
+    def _add(self, other: "Diagnosis | Report") -> None:
+        self.held = dict(Counter(self.held) + Counter(other.held))  # without those of no entry
+        self.notes = [*dict.fromkeys([*self.notes, *other.notes])]
 
     def settle(self) -> None:
         """Keep the names that explain a check each time that it failed, if it failed often enough.
@@ -167,41 +162,28 @@ class Diagnosis:
         """
         for check in SETTLED:
             own = [each for each in self.symptoms if each.check == check]
-            wrong, checked = (sum(getattr(e, name) for e in own) for name in ("count", "of"))
-            if own and (wrong < 2 or checked < LEAST):
+            if not own:
+                continue
+            wrong, checked = sum(each.count for each in own), sum(each.of for each in own)
+            if wrong < 2 or checked < LEAST:
                 self.void(check, f"{wrong} of {checked} numbers are others, too few to say why")
                 continue
             told = [each.names for each in own]
-            common = set.intersection(*told) if told else set()
-            if len(own) < 2 or (not common and all(told)):
-                continue
-            first = max(own, key=lambda each: (each.mistake in common, each.times))
-            if not common:
-                first = next(each for each in own if not each.names)
-            first.times = sum(each.times for each in own)
-            self.symptoms = [each for each in self.symptoms if each is first or each not in own]
-
-    def join(self, other: "Diagnosis") -> None:
-        """Take in what was found in a probe."""
-        self.symptoms += other.symptoms
-        self.notes += [note for note in other.notes if note not in self.notes]
-        self.readings += other.readings
-        for check, count in other.held.items():
-            self.held[check] = self.held.get(check, 0) + count
+            common = set.intersection(*told)
+            if common or not all(told):
+                names: set[str | None] = {*common} or {None}
+                first = max(own, key=lambda each: (each.mistake in names, each.times))
+                first.times = sum(each.times for each in own)
+                self.symptoms = [each for each in self.symptoms if each is first or each not in own]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it, for JSON."""
-        return {
-            "ok": self.ok,
-            "verdict": self.verdict,
-            **{key: value for key, value in vars(self).items() if key != "symptoms"},
-            "symptoms": [dict(vars(each)) for each in self.symptoms],
-        }
+        return {"ok": self.ok, "verdict": self.verdict, **asdict(self)}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> "Diagnosis":
         """Return what ``as_dict`` has given."""
-        own = {key: value for key, value in given.items() if key not in ("ok", "verdict")}
+        own = {each.name: given[each.name] for each in fields(cls)}
         return cls(**own | {"symptoms": [Symptom(**each) for each in given["symptoms"]]})
 
     def _holding(self) -> Iterable[tuple[str, int]]:
@@ -209,14 +191,15 @@ class Diagnosis:
         failed = {each.check for each in self.symptoms}
         return ((check, count) for check, count in self.held.items() if check not in failed)
 
-    def _figures(self) -> Iterable[tuple[str, str]]:
-        yield "moves", f"{self.moves:,}"
-        yield "gradients", f"{self.gradients:,}"
-        yield "seconds", f"{self.seconds:.1f}, of them {self.spent:.1f} for the doctor"
-        if self.ended:
-            yield "end of the program", self.ended
-        for name, value in self.facts.items():
-            yield name, f"{value:.6g}"
+    def _figures(self) -> dict[str, str]:
+        end = {"end of the program": self.ended} if self.ended else {}
+        return {
+            "moves": f"{self.moves:,}",
+            "gradients": f"{self.gradients:,}",
+            "seconds": f"{self.seconds:.1f}, of them {self.spent:.1f} for the doctor",
+            **end,
+            **{name: f"{value:.6g}" for name, value in self.facts.items()},
+        }
 
     def __str__(self) -> str:
         lines = [f"doctor: {self.verdict}"]
@@ -224,16 +207,13 @@ class Diagnosis:
             name = f" [{each.mistake}]" if each.mistake else ""
             world = f" in the probe {each.world}" if each.world else ""
             often = f", {each.times} times" if each.times > 1 else ""
-            lines += [
-                f"  WRONG      {each.check}{name}{world}{often}",
-                f"             {each.words}",
-            ]
-            lines += [f"             {each.where}"] * bool(each.where)
+            lines.append(f"  WRONG      {each.check}{name}{world}{often}")
+            lines += [f"             {told}" for told in (each.words, each.where) if told]
         lines += [f"  holds      {check}: {count:,} checked" for check, count in self._holding()]
         lines += [f"  score      {_scored(each)}" for each in self.scores]
         lines += [f"  note       {note}" for note in self.notes]
         lines += [f"  unchecked  {self._part(each)}: {why}" for each, why in self.unchecked.items()]
-        lines += [f"  {name:10} {told}" for name, told in self._figures()]
+        lines += [f"  {name:10} {told}" for name, told in self._figures().items()]
         return "\n".join(lines)
 
     def tables(self) -> Iterator[Table]:
@@ -246,7 +226,7 @@ class Diagnosis:
             "Values in probes": (read, ([row[key] for key in read] for row in self.readings)),
             "Notes": (["note"], ([note] for note in self.notes)),
             "What was not checked": (["check", "reason"], self.unchecked.items()),
-            "The program": (["figure", "value"], self._figures()),
+            "The program": (["figure", "value"], self._figures().items()),
         }
         for title, (header, content) in tables.items():
             if rows := [[_cell(each) for each in row] for row in content]:

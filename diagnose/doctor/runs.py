@@ -26,30 +26,19 @@ LONGEST = 120
 def examine(
     script: Path,
     arguments: Sequence[str],
-    budget: float = 0.1,
-    declare: Mapping[str, str] | None = None,
+    budget: float = 0.1,  # largest share of the time that the doctor may take
+    declare: Mapping[str, str] | None = None,  # see ``program.Declared``
 ) -> tuple[Diagnosis, int]:
     """Run a script as it stands; return what was found, and its exit code.
-
-    Args:
-        script: the file.
-        arguments: of the script.
-        budget: largest share of the time that the doctor may take.
-        declare: what the doctor does not find by itself (see ``program.Declared``).
 
     Raises:
         InputError: if there is no such file, or something else is declared.
     """
-    _require(script)
+    if not script.is_file():
+        raise InputError(f"the script must be a file, got {printable(str(script))}")
     Declared(declare)
     options = {"budget": budget, "declare": declare, "started": time.process_time()}
-    found, code = _run(script, arguments, options)
-    if found is None:
-        found = Diagnosis(ended=f"exit code {code}")
-        found.unchecked["everything"] = (
-            "the process of the script ended before the doctor could write"
-        )
-    return found, code
+    return _run(script, arguments, options)
 
 
 def examine_in_probes(
@@ -57,31 +46,16 @@ def examine_in_probes(
 ) -> Iterator[tuple[str, Diagnosis]]:
     """Run a script once in each probe, for a number of moves; yield what was found in each.
 
-    Args:
-        script: the file.
-        arguments: of the script.
-        moves: after which it is stopped.
-        gamma: the discount of the script; None if it is not known: the probe "later" tells it.
+    The probe "later" tells the discount if it is not known.
     """
     from .probes import PROBES  # which need torch, as nothing else of this process does
 
-    _require(script)
     for probe in PROBES:
         options = {"probe": probe.name, "moves": moves, "gamma": gamma}
-        found, code = _run(script, arguments, options)
-        if found is None:
-            found = Diagnosis(ended=f"exit code {code}")
-        yield probe.name, found
+        yield probe.name, _run(script, arguments, options)[0]
 
 
-def _require(script: Path) -> None:
-    if not script.is_file():
-        raise InputError(f"the script must be a file, got {printable(str(script))}")
-
-
-def _run(
-    script: Path, arguments: Sequence[str], options: dict[str, Any]
-) -> tuple[Diagnosis | None, int]:
+def _run(script: Path, arguments: Sequence[str], options: dict[str, Any]) -> tuple[Diagnosis, int]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
         words = [sys.executable, "-m", __package__, str(file), json.dumps(options), str(script)]
@@ -90,10 +64,11 @@ def _run(
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             quiet |= {"env": os.environ | {"OMP_NUM_THREADS": "1"}, "timeout": LONGEST}
         try:
-            done = subprocess.run([*words, *arguments], check=False, **quiet)  # noqa: S603  the user's
-            code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+            code = subprocess.run([*words, *arguments], check=False, **quiet).returncode  # noqa: S603  the user's
         except subprocess.TimeoutExpired:
             code = 0
-        if not file.is_file():
-            return None, code
-        return Diagnosis.from_dict(json.loads(file.read_text(encoding="utf-8"))), code
+        code = code if code >= 0 else 128 - code  # of a signal, as a shell gives it
+        if file.is_file():
+            return Diagnosis.from_dict(json.loads(file.read_text(encoding="utf-8"))), code
+    why = "the process of the script ended before the doctor could write"
+    return Diagnosis(ended=f"exit code {code}", unchecked={"everything": why}), code
