@@ -10,9 +10,8 @@ The wrappers of the program stay as they are. Other collections of such worlds, 
 Jones (*Debugging RL, Without the Agonizing Pain*, 2021), are separate environments.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
@@ -33,25 +32,21 @@ Outcome: TypeAlias = tuple[float, int, float, bool]
 
 @dataclass(frozen=True)
 class Probe:
-    """A small world.
-
-    Attributes:
-        name: its name.
-        words: what it isolates.
-        law: for each state the outcomes of the first action, and of all others.
-        first: the states in which games may begin, all with the same probability.
-        by_lane: whether the games of a lane begin in the state of its number.
-        cut: number of moves after which a game is cut; 0 cuts none.
-        illegal: whether the first action is illegal, where the program's environment shows masks.
-    """
+    """A small world."""
 
     name: str
-    words: str
-    law: Sequence[tuple[Sequence[Outcome], Sequence[Outcome]]]
-    first: tuple[int, ...] = (0,)
-    by_lane: bool = False
-    cut: int = 0
-    illegal: bool = False
+    words: str  # what it isolates
+    #: For each state the outcomes of the first action and of all others, once if they are the same.
+    law: Sequence[Sequence[Sequence[Outcome]]]
+    first: tuple[int, ...] = (0,)  # the states in which games begin, with the same probability
+    by_lane: bool = False  # whether the games of a lane begin in the state of its number
+    cut: int = 0  # number of moves after which a game is cut; 0 cuts none
+    illegal: bool = False  # whether the first action is illegal, where the program sees masks
+
+    def outcomes(self, state: int, action: int) -> Sequence[Outcome]:
+        """Return the outcomes of an action."""
+        options = self.law[state]
+        return options[min(action, len(options) - 1)]
 
     def task(self, actions: int, gamma: float) -> Task:
         """Return the world as a decision problem with a number of actions."""
@@ -59,11 +54,11 @@ class Probe:
             state: {
                 action: [
                     (chance, state if then == STAYS else then, reward, ended)
-                    for chance, then, reward, ended in options[min(action, 1)]
+                    for chance, then, reward, ended in self.outcomes(state, action)
                 ]
                 for action in range(actions)
             }
-            for state, options in enumerate(self.law)
+            for state in range(len(self.law))
         }
         start = np.zeros(len(law))
         start[list(self.first)] = 1 / len(self.first)
@@ -79,69 +74,58 @@ def _pays(reward: float, then: int | None = None) -> list[Outcome]:
     return [(1.0, STAYS if then is None else then, reward, then is None)]
 
 
-def _both(outcomes: list[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
-    return outcomes, outcomes
-
+_WINS, _LOSES = _pays(1.0), _pays(-1.0)
+_FIRST, _OTHERS = (_WINS, _LOSES), (_LOSES, _WINS)  # the actions that win
 
 #: All worlds, in the order in which they are tried.
 PROBES = (
-    Probe("constant", "a reward of 1 at once", [_both(_pays(1.0))]),
+    Probe("constant", "a reward of 1 at once", [(_WINS,)]),
     Probe(
         "observation",
         "a reward of 1 or -1, which the observation tells",
-        [_both(_pays(1.0)), _both(_pays(-1.0))],
+        [(_WINS,), (_LOSES,)],
         (0, 1),
     ),
-    Probe("later", "a reward of 1 a move later", [_both(_pays(0.0, 1)), _both(_pays(1.0))]),
-    Probe(
-        "action",
-        "a reward of 1 for the first action, of -1 for others",
-        [(_pays(1.0), _pays(-1.0))],
-    ),
+    Probe("later", "a reward of 1 a move later", [(_pays(0.0, 1),), (_WINS,)]),
+    Probe("action", "a reward of 1 for the first action, of -1 for others", [_FIRST]),
     Probe(
         "both",
         "a reward of 1 for the first action after one observation, for others after the other",
-        [(_pays(1.0), _pays(-1.0)), (_pays(-1.0), _pays(1.0))],
+        [_FIRST, _OTHERS],
         (0, 1),
     ),
     Probe(
         "credit",
         "a first action that decides on the reward two moves later",
-        [
-            (_pays(0.0, 1), _pays(0.0, 2)),
-            _both(_pays(0.0, 3)),
-            _both(_pays(0.0, 4)),
-            _both(_pays(1.0)),
-            _both(_pays(-1.0)),
-        ],
+        [(_pays(0.0, 1), _pays(0.0, 2)), (_pays(0.0, 3),), (_pays(0.0, 4),), (_WINS,), (_LOSES,)],
     ),
     Probe(
         "chance",
         "a reward of 2 in one of four games, else 0",
-        [_both([(0.25, STAYS, 2.0, True), (0.75, STAYS, 0.0, True)])],
+        [([(0.25, STAYS, 2.0, True), (0.75, STAYS, 0.0, True)],)],
     ),
     Probe(
         "beginning",
         "an end that pays -1, after which the next game begins with a reward of 1",
-        [_both(_pays(1.0, 1)), _both(_pays(-1.0))],
+        [(_pays(1.0, 1),), (_LOSES,)],
     ),
     Probe(
         "cut",
         "a reward of 0.1 in every move of a game without end, cut after ten moves",
-        [_both(_pays(0.1, 0))],
+        [(_pays(0.1, 0),)],
         cut=10,
     ),
     Probe(
         "lanes",
         "rewards from -1 to 1, of each lane of a vector its own",
-        [_both(_pays(reward)) for reward in (1.0, -1.0, 0.5, -0.5)],
+        [(_pays(reward),) for reward in (1.0, -1.0, 0.5, -0.5)],
         (0, 1, 2, 3),
         by_lane=True,
     ),
     Probe(
         "masks",
         "a reward of -1 for the first action, which is illegal, of 1 for others a move later",
-        [(_pays(-1.0), _pays(0.0, 1)), (_pays(-1.0), _pays(1.0))],
+        [(_LOSES, _pays(0.0, 1)), _OTHERS],
         illegal=True,
     ),
 )
@@ -157,16 +141,17 @@ class World:
 
     def answer(self, env: Any, word: str, *args: Any, **options: Any) -> Any:
         """Answer a call of ``reset`` or ``step``."""
-        game = self._games.get(id(env))
-        if game is None:
+        if id(env) not in self._games:
             lane = len(self._games)
-            game = self._games[id(env)] = _Game(env, self.probe, lane, self._seed + lane)
-            if self.shown is None:
-                self.shown = _shown(env.observation_space, len(self.probe.law))
+            self._games[id(env)] = _Game(env, self.probe, lane, self._seed + lane)
+        if self.shown is None:
+            self.shown = _shown(env.observation_space, len(self.probe.law))
+        game = self._games[id(env)]
         if word == "masks":
             return game.mask.astype(bool)
-        found = game.reset() if word == "reset" else game.step(args[0])
-        return self.shown[found[0]].copy(), *found[1:]  # type: ignore[index]
+        state, *told = game.reset() if word == "reset" else game.step(args[0])
+        info = {"action_mask": game.mask.copy()} if hasattr(env, "action_masks") else {}
+        return self.shown[state].copy(), *told, info
 
 
 class _Game:
@@ -177,71 +162,55 @@ class _Game:
             raise InputError(
                 f"probes need an action space of the type Discrete, got {env.action_space}"
             )
-        self.env, self._probe, self._lane = env, probe, lane
+        self._env = env  # which is kept alive
+        self._probe, self._lane = probe, lane
         self._draws = np.random.default_rng(seed)
         self._state, self._moves = 0, 0
+        self.mask = np.ones(int(env.action_space.n), dtype=np.int8)  # of legal actions
+        self.mask[0] = not probe.illegal
 
-    @cached_property
-    def mask(self) -> Numbers:
-        """The legal actions, (action,)."""
-        mask = np.ones(int(self.env.action_space.n), dtype=np.int8)
-        mask[0] = not self._probe.illegal
-        return mask
-
-    @property
-    def _info(self) -> dict[str, Any]:
-        return {"action_mask": self.mask.copy()} if hasattr(self.env, "action_masks") else {}
-
-    def reset(self) -> tuple[int, dict[str, Any]]:
+    def reset(self) -> tuple[int]:
         """Begin a game."""
         first = self._probe.first
         at = self._lane % len(first) if self._probe.by_lane else self._draws.integers(len(first))
         self._state, self._moves = first[at], 0
-        return self._state, self._info
+        return (self._state,)
 
-    def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[int, float, bool, bool]:
         """Make a move; the observation of an end is that of the state before it."""
-        chosen = int(np.asarray(action).reshape(-1)[0])
-        options = self._probe.law[self._state][min(chosen, 1)]
+        options = self._probe.outcomes(self._state, int(np.asarray(action).reshape(-1)[0]))
         drawn = self._draws.choice(len(options), p=[each[0] for each in options])
         _, then, reward, ended = options[drawn]
         self._state = self._state if then == STAYS else then
         self._moves += 1
         cut = bool(self._probe.cut and self._moves >= self._probe.cut)
-        return self._state, reward, ended, cut and not ended, self._info
+        return self._state, reward, ended, cut and not ended
 
 
 def _shown(space: Any, count: int) -> Numbers:
     """Return distinct observations of a space, (state, ...)."""
-    draws = np.random.default_rng(0)
+    rows: Iterable[Any]
     if isinstance(space, gym.spaces.Discrete):
-        if space.n < count:
-            raise InputError(f"a probe needs {count} observations, got a space of {space.n}")
-        step = int(space.n) // count
-        return np.arange(count) * step + int(space.start)
-    if isinstance(space, gym.spaces.MultiDiscrete | gym.spaces.MultiBinary):
+        every = range(int(space.start), int(space.start + space.n))
+        rows = every[:: max(1, len(every) // count)]
+    elif isinstance(space, gym.spaces.MultiDiscrete | gym.spaces.MultiBinary):
         space.seed(0)
-        return _distinct([space.sample() for _ in range(64)], count)
-    if not isinstance(space, gym.spaces.Box):
+        rows = [space.sample() for _ in range(64)]
+    elif isinstance(space, gym.spaces.Box):
+        low, high = space.low.astype(np.float64), space.high.astype(np.float64)
+        if space.dtype != np.uint8:
+            low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
+        pattern = np.random.default_rng(0).integers(2, size=(64, *space.shape))
+        rows = np.where(pattern == 1, high, low).astype(space.dtype)
+    else:
         raise InputError(
             "probes need an observation space of the type Box, Discrete, MultiDiscrete or "
             f"MultiBinary, got {type(space).__name__}"
         )
-    low = np.maximum(space.low.astype(np.float64), -1.0)
-    high = np.minimum(space.high.astype(np.float64), 1.0)
-    if space.dtype == np.uint8:
-        low, high = space.low.astype(np.float64), space.high.astype(np.float64)
-    pattern = draws.integers(2, size=(64, *space.shape))
-    rows = np.where(pattern == 1, high, low)
-    return _distinct(list(rows.astype(space.dtype)), count)
-
-
-def _distinct(rows: list[Any], count: int) -> Numbers:
-    """Return the first distinct rows."""
-    found = {np.asarray(row).tobytes(): np.asarray(row) for row in rows}
+    found = {each.tobytes(): each for each in map(np.asarray, rows)}
     if len(found) < count:
         raise InputError(f"a probe needs {count} observations, got a space of {len(found)}")
-    return np.stack(list(found.values())[:count])
+    return np.stack([*found.values()][:count])
 
 
 class Reading(NamedTuple):
@@ -259,7 +228,10 @@ NEAR, FAR = 0.1, 0.25
 
 
 def readings(
-    world: World, story: Story, network: nn.Module | None, gamma: float | None
+    world: World,  # the probe that the program has met
+    story: Story,  # what its networks have said
+    network: nn.Module | None,  # the critic, or the network of action values
+    gamma: float | None,  # the discount of the program, if it is known
 ) -> Iterator[Reading]:
     """Compare what a network says of the states of a probe with the values of the present policy.
 
@@ -268,17 +240,10 @@ def readings(
     value must have moved by most of the way to this limit. Means of parts of the run scatter about
     their curve: a value is "wrong" if with Student's t it is so far off by chance in one of 10,000
     runs.
-
-    Args:
-        world: the probe that the program has met.
-        story: what its networks have said.
-        network: the critic, or the network of action values.
-        gamma: the discount of the program; None if it is not known.
     """
     if world.shown is None or network is None:
         return
-    keys, count = story.raw(world.shown), len(world.probe.law)
-    parts = np.array_split(np.arange(len(story.trace.rows)), PARTS)
+    keys, parts = story.raw(world.shown), np.array_split(np.arange(len(story.trace.rows)), PARTS)
 
     def best(said: Heard) -> Numbers | None:
         outputs = said.outputs.get(network)
@@ -292,14 +257,13 @@ def readings(
             return None
         return np.eye(story.actions)[outputs.argmax(axis=1)]
 
-    said = np.array([_means(story, part, keys, best)[:, 0] for part in parts])  # (part, state)
-    laws = np.broadcast_to(_means(story, parts[-1], keys, law), (count, story.actions))
+    said = np.array([_means(story, part, keys, best, 1)[:, 0] for part in parts])  # (part, state)
+    laws = _means(story, parts[-1], keys, law, story.actions)
     laws = np.where(np.isnan(laws), 1 / story.actions, laws)
     if gamma is None and world.probe.name == "later" and said[-1, 1]:
         gamma = float(np.clip(said[-1, 0] / said[-1, 1], 0.0, 1.0))
     exact = world.probe.values(laws, 1.0 if gamma is None else gamma)
-    for state in range(count):
-        curve = said[:, state]
+    for state, curve in enumerate(said.T):
         if np.isfinite(curve[-5:]).all():
             told = _verdict(curve[np.isfinite(curve)], exact[state])
             yield Reading(world.probe.name, state, float(curve[-1]), float(exact[state]), told)
@@ -327,18 +291,21 @@ def _verdict(curve: FloatArray, exact: float) -> str:
 
 
 def _means(
-    story: Story, part: IntArray, keys: list[bytes], of: Callable[[Heard], Numbers | None]
+    story: Story,
+    part: IntArray,  # numbers of rows
+    keys: list[bytes],  # of the states
+    of: Callable[[Heard], Numbers | None],
+    count: int,
 ) -> FloatArray:
     """Return the means of numbers in each state over a part of the rows, (state, number)."""
-    sums, counts = np.zeros((len(keys), 1)), np.zeros((len(keys), 1))
+    found: dict[bytes, list[Numbers]] = {key: [] for key in keys}
     lanes = len(story.trace.rows[0].used)
     for row in part.tolist():
         numbers = of(story.heard[row]) if row in story.heard else None
         if numbers is not None:
             seen = story.seen[row * lanes : (row + 1) * lanes]
             for key, own in zip(seen, numbers, strict=True):
-                if key in keys:
-                    sums = sums + np.eye(len(keys))[:, [keys.index(key)]] * own
-                    counts[keys.index(key)] += 1
-    with np.errstate(invalid="ignore"):
-        return sums / counts
+                if key in found:
+                    found[key].append(own)
+    none = np.full((1, count), np.nan)
+    return np.array([np.mean(own or none, axis=0, dtype=np.float64) for own in found.values()])
