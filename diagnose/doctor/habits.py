@@ -15,6 +15,7 @@ import torch as th
 from ..report import Mistake, Report
 from .rows import Story
 from .tap import Trace
+from .truth import show
 
 #: Gradients after which a parameter that never moves is left out.
 LEAST = 8
@@ -26,11 +27,16 @@ OFTEN = 400
 LONGEST, MOST, CHANCE = 5000, 16, 1e-6
 #: Part by which the norms of two gradients differ that are cut to the same one.
 NEAR = 1e-4
-_CLEARED = Mistake("gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()")
-_LOST = Mistake("gradients-lost: call optimizer.zero_grad() before loss.backward(), not after it")
-_STILL = Mistake("learning-rate-zero: the step leaves all parameters as they are")
-_LEFT_OUT = Mistake("parameters-left-out: give the optimizer all parameters that are trained")
-_NO_STEP = Mistake("step-missing: call optimizer.step() after each loss.backward()")
+_CLEARED = "gradients-not-cleared: call optimizer.zero_grad() before each loss.backward()"
+_LOST = "gradients-lost: call optimizer.zero_grad() before loss.backward(), not after it"
+_STILL = "learning-rate-zero: the step leaves all parameters as they are"
+_NO_STEP = "step-missing: call optimizer.step() after each loss.backward()"
+_LEFT_OUT = "parameters-left-out: give the optimizer all parameters that are trained"
+_GREEDY = "greedy-actions: draw actions from the law, not its likeliest one, while it learns"
+_STALE = (
+    "stale-observation: the network acts on an earlier observation: obs = next_obs after each move"
+)
+_LANES = "lanes-alike: give each environment of the vector a seed of its own"
 _NEVER = (
     "the target network stayed as it was in all {:,} gradients of this run (target-never-updated)"
 )
@@ -42,13 +48,6 @@ _FREE = (
     "parameters of shape {} belong to an optimizer and get no gradient (values-without-a-gradient, "
     "if they are the critic's)"
 )
-_GREEDY = Mistake(
-    "greedy-actions: draw actions from the law, not its likeliest one, while it learns"
-)
-_STALE = Mistake(
-    "stale-observation: the network acts on an earlier observation: obs = next_obs after each move"
-)
-_LANES = Mistake("lanes-alike: give each environment of the vector a seed of its own")
 
 
 @dataclass(eq=False)
@@ -67,6 +66,11 @@ class _Weight:
     def still(self) -> bool:
         """Whether it never moved."""
         return th.equal(self.tensor, self.first)
+
+    @property
+    def pulls(self) -> bool:
+        """Whether it has a gradient."""
+        return self.tensor.grad is not None and bool(self.tensor.grad.any())
 
 
 class Habits:
@@ -101,14 +105,14 @@ class Habits:
                 norm = _norm(each.tensor for each in own)
                 self._clipped += [norm] * (norm < (1 - NEAR) * self._norm)
                 self._norm = None
-            lost = [each for each in own if each in self._pulled]
-            none = lost and not any(_pulls(each.tensor) for each in lost)
+            pulled = [each for each in own if each in self._pulled]
             words = "gradients were computed, and are gone when the step is made"
-            report.add("gradients", np.array([bool(none)]), words, [_LOST])
+            lost = pulled and not any(each.pulls for each in pulled)
+            show(report, "gradients", (words, _LOST), lost)
             self._pulled.clear()
-            stale = any(each.stale and _pulls(each.tensor) for each in own)
             words = "the gradients of the step before are still there"
-            report.add("gradients", np.array([stale]), words, [_CLEARED])
+            stale = any(each.stale and each.pulls for each in own)
+            show(report, "gradients", (words, _CLEARED), stale)
             self._watched += 1
             watched = self._most <= LEAST and self._watched <= OFTEN
             self._before = [each.tensor.detach().clone() for each in own] if watched else None
@@ -116,13 +120,11 @@ class Habits:
         self.steps += 1
         for each in own:
             each.owned, each.stepped, each.stale = True, True, False
-            each.pulled = each.pulled or _pulls(each.tensor)
+            each.pulled = each.pulled or each.pulls
         if self._before is not None:
-            pairs = zip(self._before, own, strict=True)
-            moved = any(not th.equal(before, each.tensor) for before, each in pairs)
-            pulled = any(_pulls(each.tensor) for each in own)
-            words = "a step has moved no parameter"
-            report.add("parameters", np.array([pulled and not moved]), words, [_STILL])
+            still = all(map(th.equal, self._before, (each.tensor for each in own)))
+            wrong = still and any(each.pulls for each in own)
+            show(report, "parameters", ("a step has moved no parameter", _STILL), wrong)
 
     def role(self, parameters: list[th.Tensor]) -> None:
         """Follow the parameters of networks that act, or that give values."""
@@ -134,8 +136,8 @@ class Habits:
 
         The loss of an actor may leave gradients in a critic, which are cleared before its next one.
         """
-        own = [each for each in self._of(parameters) if _pulls(each.tensor)]
-        stale = [each for each in own if each.stepped or each.stale]
+        own = self._of(parameters)
+        stale = [each for each in own if each.pulls and (each.stepped or each.stale)]
         self.unseen()
         for each in stale:
             each.stale = True
@@ -148,10 +150,10 @@ class Habits:
 
     def target(self, network: th.nn.Module) -> None:
         """Follow the network that gives the values of targets."""
-        now, kept = [each.detach() for each in network.parameters()], self._targets.get(id(network))
-        if kept is None or not all(map(th.equal, now, kept[1])):
-            count = 0 if kept is None else kept[2] + 1
-            self._targets[id(network)] = network, [each.clone() for each in now], count
+        now = [each.detach() for each in network.parameters()]
+        _, last, count = self._targets.get(id(network), (network, [], -1))
+        if count < 0 or not all(map(th.equal, now, last)):
+            self._targets[id(network)] = network, [each.clone() for each in now], count + 1
 
     @property
     def waits(self) -> bool:
@@ -168,9 +170,8 @@ class Habits:
     def finite(self, report: Report, parameters: list[th.Tensor]) -> None:
         """Check gradients that have been computed."""
         self._norm = _norm(parameters)
-        self._pulled = [each for each in self._of(parameters) if _pulls(each.tensor)]
-        wrong = [each.grad is not None and not th.isfinite(each.grad).all() for each in parameters]
-        report.add("finite", np.array([any(map(bool, wrong))]), "a gradient is not a finite number")
+        self._pulled = [each for each in self._of(parameters) if each.pulls]
+        show(report, "finite", ("a gradient is not a finite number",), not np.isfinite(self._norm))
 
     def end(self, report: Report, gradients: int) -> None:
         """Check the parameters that were met, when the program has ended."""
@@ -185,19 +186,14 @@ class Habits:
         often = self._most >= LEAST
         if free and often:
             report.notes.append(_FREE.format(_shapes(free)))
-        if not owned and often:
-            words = "parameters get gradients, and no optimizer has made a step"
-            wrong = np.array([all(each.still for each in learned)])
-            report.add("optimizer", wrong, words, [_NO_STEP])
-        elif owned and learned:
+        if owned and learned:
             left = [each for each in learned if not each.owned and each.gradients >= LEAST]
             left = [each for each in left if each.still]
             words = f"parameters of shape {_shapes(left)} get gradients, and no optimizer has them"
-            report.add("optimizer", np.array([bool(left)]), words, [_LEFT_OUT])
-
-
-def _pulls(parameter: th.Tensor) -> bool:
-    return parameter.grad is not None and bool(parameter.grad.any())
+            show(report, "optimizer", (words, _LEFT_OUT), left)
+        elif often:
+            words = "parameters get gradients, and no optimizer has made a step"
+            show(report, "optimizer", (words, _NO_STEP), all(each.still for each in learned))
 
 
 def _norm(parameters: Iterable[th.Tensor]) -> float:
@@ -217,7 +213,7 @@ def check_acting(report: Report, story: Story) -> None:
     stale, compared = story.stale
     if compared >= LEAST**2 and 2 * stale > compared:
         words = f"a network was given an earlier observation before {stale} of {compared} moves"
-        report.add("observations", np.ones(1, dtype=bool), words, [_STALE])
+        show(report, "observations", (words, _STALE))
     rows = story.trace.rows
     drawn = [
         (np.exp(heard.logits), rows[row].actions[:, 0], rows[row].used)
@@ -232,7 +228,7 @@ def check_acting(report: Report, story: Story) -> None:
     chance = float(np.log(chances[used]).sum())
     greedy = bool(hits[used].all()) and chance < np.log(CHANCE)
     words = f"all {used.sum()} actions are likeliest ones, by chance {np.exp(chance):.1g}"
-    report.add("draws", np.array([greedy]), words, [_GREEDY], int(used.sum()))
+    report.add("draws", np.array([greedy]), words, [Mistake(_GREEDY)], int(used.sum()))
 
 
 def check_lanes(report: Report, trace: Trace) -> None:
@@ -244,17 +240,17 @@ def check_lanes(report: Report, trace: Trace) -> None:
     """
     rows = trace.rows[:LONGEST]
     lanes = len(rows[0].used)
-    first: list[list[bytes]] = [[rows[0].seen[lane].tobytes()] for lane in range(lanes)]
+    first = [[seen.tobytes()] for seen in rows[0].seen]
     for before, row in pairwise(rows):
         for lane in np.flatnonzero(before.terminated | before.truncated).tolist():
-            shown = row if row.used[lane] else None  # reset in this row: its result begins the game
-            begins = row.seen if shown else row.shown
+            # The result of a row in which the lane was reset begins the game.
+            begins = row.seen if row.used[lane] else row.shown
             first[lane].append(begins[lane].tobytes())
     alike = ""
     for one, other in combinations(range(min(lanes, MOST)), 2):
         pairs = list(zip(first[one], first[other], strict=False))
-        same = pairs and all(a == b for a, b in pairs)
+        same = all(a == b for a, b in pairs)
         if same and len({a for a, _ in pairs}) ** -float(len(pairs)) < CHANCE:
             alike = f"{len(pairs)} games of lane {other} begin as those of lane {one}"
     if lanes > 1:
-        report.add("lanes", np.array([bool(alike)]), alike, [_LANES], lanes)
+        report.add("lanes", np.array([bool(alike)]), alike, [Mistake(_LANES)], lanes)
