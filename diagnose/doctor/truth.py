@@ -139,6 +139,8 @@ class Computed:
                 words = "they are wrong, whatever rewards the program has"
                 report.add(check, known, words, mistakes)
                 return None
+            if finding.mistake and known.sum() < LEAST + KINDS:  # rewards explain as few as well
+                return None
         if finding.mistake is None:
             if known.sum() < LEAST:
                 return None

@@ -271,6 +271,47 @@ for _ in range(4):
 """
 
 
+#: Few moves an update, with rewards of the program's own.
+FEW = """
+import gymnasium as gym, numpy as np, torch
+from torch import nn
+gamma, env = 0.98, gym.make("CartPole-v1")
+torch.manual_seed(1)
+actor, critic = (nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, n)) for n in (2, 1))
+optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=0.001)
+seen, _ = env.reset(seed=1)
+for _ in range(60):
+    rows = []
+    for _ in range(10):
+        action = torch.distributions.Categorical(logits=actor(torch.tensor(seen))).sample().item()
+        after, reward, ended, cut, _ = env.step(action)
+        rows.append((seen, action, reward / 100, after, ended))
+        seen = env.reset()[0] if ended or cut else after
+        if ended or cut:
+            break
+    seen_before, actions, rewards, later, ends = (np.array(each) for each in zip(*rows))
+    goes_on = torch.tensor(1.0 - ends).float()
+    values = critic(torch.tensor(seen_before)).squeeze(1)
+    with torch.no_grad():
+        before = critic(torch.tensor(seen_before)).squeeze(1)
+        targets = torch.tensor(rewards).float() + gamma * goes_on * critic(torch.tensor(later)).squeeze(1)
+    law = torch.distributions.Categorical(logits=actor(torch.tensor(seen_before)))
+    gains = law.log_prob(torch.tensor(actions)) * (targets - before)
+    optimizer.zero_grad()
+    (nn.functional.smooth_l1_loss(values, targets) - gains.mean()).backward()
+    optimizer.step()
+"""
+
+
+def test_few_numbers_do_not_tell_rewards_of_ones_own_from_another_scale(tmp_path):
+    script = tmp_path / "few.py"
+    script.write_text(FEW, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert found.ok, str(found)
+    assert not found.unchecked.keys() & {"doctor"}
+
+
 def test_a_critic_that_learns_by_its_advantages_is_not_accused(tmp_path):
     script = tmp_path / "advantages.py"
     script.write_text(ADVANTAGES, encoding="utf-8")
