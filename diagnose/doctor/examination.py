@@ -151,18 +151,21 @@ class Examination:
         """Seconds that the doctor has taken."""
         return self.diagnosis.spent + self.tap.spent + self.calls.spent
 
+    def _failed(self, error: Exception) -> None:
+        self.tap.failed.append(f"{type(error).__name__}: {error}")
+
     @contextlib.contextmanager
-    def _apart(self, *, counted: bool = True) -> Iterator[Report]:
+    def _apart(self) -> Iterator[Report]:
         """Compute something of the doctor's own: the program neither sees nor suffers it."""
         report, began, self.calls.busy = Report(), time.perf_counter(), True
         try:
             yield report
         except Exception as error:  # the program goes on
-            self.tap.failed.append(f"{type(error).__name__}: {error}")
+            self._failed(error)
         finally:
             self._take(report)
             self.calls.busy = False
-            self.diagnosis.spent += counted * (time.perf_counter() - began)
+            self.diagnosis.spent += time.perf_counter() - began
 
     def _take(self, report: Report) -> None:
         """Take in a report, but for those in probes, in which too few rows differ."""
@@ -170,19 +173,27 @@ class Examination:
             self.diagnosis.take(report, where() if report.findings else "")
 
     def _row(self, trace: Trace) -> None:
-        with self._apart(counted=False):  # the tap counts it
-            if id(trace) not in self.stories:
-                self.stories[id(trace)] = Story(trace)
-            self.habits.drops |= self.calls.drops
-            if any(isinstance(each, Call | Fed) for each in self.calls.now):
-                self.stories[id(trace)].listen(self.calls)
-            updated = self.habits.steps > 0
-            own = self.world is None and trace is self.tap.trace
-            if own and self._learned.due(trace.moves, updated):
-                self._follow(trace, updated)
-            self._look(own and self._learned.waits(trace.moves))
+        self.calls.busy = True
+        try:
+            self._hear(trace)
+        except Exception as error:  # the program goes on
+            self._failed(error)
+        self.calls.busy = False
         self.calls.move()
         self.habits.steps = 0
+
+    def _hear(self, trace: Trace) -> None:
+        """Note what networks have said before the newest row; each move of the program waits."""
+        if id(trace) not in self.stories:
+            self.stories[id(trace)] = Story(trace)
+        self.habits.drops |= self.calls.drops
+        if any(isinstance(each, Call | Fed) for each in self.calls.now):
+            self.stories[id(trace)].listen(self.calls)
+        updated = self.habits.steps > 0
+        own = self.world is None and trace is self.tap.trace
+        if own and self._learned.due(trace.moves, updated):
+            self._follow(trace, updated)
+        self._look(own and self._learned.waits(trace.moves))
 
     def _look(self, needed: bool) -> None:
         """See the next calls of networks if somebody needs them."""

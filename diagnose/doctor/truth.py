@@ -139,18 +139,23 @@ class Computed:
                 words = "they are wrong, whatever rewards the program has"
                 report.add(check, known, words, mistakes)
                 return None
-            if finding.mistake and known.sum() < LEAST + KINDS:  # rewards explain as few as well
-                return None
-        if finding.mistake is None:
-            if known.sum() < LEAST:
-                return None
-            agree = self.agreeing(formula)
-            going = known & ~formula.terminated  # an end may leave nothing to be computed
-            if any(2 * agree[of].sum() < of.sum() for of in (known, going)):
-                report.unchecked[check] = UNKNOWN
-                return None
+        if self._may_be_right(finding, formula, known):
+            return None
         report.findings.append(finding)
         return best
+
+    def _may_be_right(self, finding: Finding, formula: Any, known: BoolArray) -> bool:
+        """Whether numbers may be of another form, or are too few to tell."""
+        if finding.mistake is not None:  # as few may be those of other rewards
+            return finding.mistake in LAST and known.sum() < LEAST + KINDS
+        if known.sum() < LEAST:
+            return True
+        agree = self.agreeing(formula)
+        going = known & ~formula.terminated  # an end may leave nothing to be computed
+        if any(2 * agree[of].sum() < of.sum() for of in (known, going)):
+            self.report.unchecked[self.check] = UNKNOWN
+            return True
+        return False
 
     def _compared(self, formula: Any, known: BoolArray) -> Report:
         report = Report()
