@@ -172,9 +172,7 @@ class Calls:
             if isinstance(part, th.Tensor) and 1 <= part.dim() <= 2:
                 owner = module if part is output else self._part(module, number)
                 last = self.now[-1] if self.now else None
-                if (
-                    isinstance(last, Call) and last.output is output
-                ):  # an outer module gives the same
+                if isinstance(last, Call) and last.output is output:  # of an inner module
                     self.now.pop()
                 self.now.append(Call(owner, part, inputs, part.grad_fn))
 
