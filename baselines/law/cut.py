@@ -36,6 +36,7 @@ from ...core import (
 )
 from ...core.blocks import Block, Blocks, PayoffLaw
 from ...core.types import Start
+from ...core.words import plural
 
 
 class CutGame(Game):
@@ -175,7 +176,7 @@ class CutPresentation(Presentation[CutGame]):
     @override
     def describe(self, observation: IntArray) -> str:
         whole = present(self.game.whole).describe(observation[:-1])
-        return f"{whole}, after {observation[-1]} moves"
+        return f"{whole}, after {observation[-1]} {plural(observation[-1], 'move')}"
 
     @override
     def describe_action(self, action: int) -> str:
