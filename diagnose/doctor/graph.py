@@ -75,17 +75,10 @@ class LossGraph:
     def actions(self, output: th.Tensor) -> th.Tensor | None:
         """Return the actions of which a loss takes the values of a network, (row,).
 
-        They are gathered, or multiplied by ones where others are by zeros, or the only ones whose
-        targets are not the values themselves.
+        They are taken out of each row, or are the only ones whose targets are not the values.
         """
         for _, actions in self._gathered(output):
             return actions
-        if self._is_law(output):
-            return None
-        for node in self._named("Mul"):
-            for ones in (node.kept("self"), node.kept("other")):
-                if getattr(ones, "shape", ()) == output.shape and _single(ones == 1, ones != 0):
-                    return ones.argmax(dim=1)
         if wanted := self.wanted(output):
             values = output.detach()
             gaps = (wanted[0].reshape(values.shape) - values).abs()
@@ -94,7 +87,10 @@ class LossGraph:
         return None
 
     def _gathered(self, output: th.Tensor) -> Iterator[tuple[Node, th.Tensor]]:
-        """Yield the nodes that gather an entry of each row, and the numbers of the entries."""
+        """Yield the nodes that take an entry out of each row, and the numbers of the entries.
+
+        Entries are gathered, or multiplied by ones where others are by zeros.
+        """
         count = len(output)
         for node in self._named("Gather", "Index", "NllLoss", "NllLossForward"):
             kept = [node.kept("index"), node.kept("target"), *(node.kept("indices") or ())[::-1]]
@@ -102,20 +98,22 @@ class LossGraph:
                 right = isinstance(each, th.Tensor) and each.numel() == count
                 if right and output.grad_fn in nodes_above(node.own):
                     yield node, each.detach().reshape(count).long()
-
-    def _is_law(self, output: th.Tensor) -> bool:
-        """Whether a network's results are probabilities or logits."""
-        kinds = {node.kind for node in self.nodes.values() if output.grad_fn in node.inputs}
-        return not {self.nodes[output.grad_fn].kind, *kinds}.isdisjoint({"Softmax", "LogSoftmax"})
+        products = (each for each in self._named("Mul") if output.grad_fn in nodes_above(each.own))
+        for node in products:
+            for ones in (node.kept("self"), node.kept("other")):
+                if getattr(ones, "shape", ()) == output.shape and _single(ones == 1, ones != 0):
+                    sums = (each for each in self._named("Sum") if node.own in each.inputs)
+                    yield next(sums, node), ones.argmax(dim=1)
 
     def drawn(self, output: th.Tensor) -> Draw | None:
-        """Return the draws from a network's probabilities or logits, if entries are gathered."""
-        if not self._is_law(output):
-            return None
+        """Return the draws from a network's probabilities or logits, if entries are taken out."""
+        kinds = {node.kind for node in self.nodes.values() if output.grad_fn in node.inputs}
         law = self.nodes[output.grad_fn].kind == "Softmax"
+        if {self.nodes[output.grad_fn].kind, *kinds}.isdisjoint({"Softmax", "LogSoftmax"}):
+            return None
         logs = output.clamp_min(TINY).log() if law else output.log_softmax(-1)
         for node, actions in self._gathered(output):
-            if node.kind.startswith("Nll"):
+            if node.kind.startswith("Nll") or node.kind == "Mul":
                 continue
             own = logs.gather(1, actions[:, None]).squeeze(1)
             above = (self.nodes.get(each) for each in nodes_above(node.own))
@@ -177,10 +175,8 @@ class LossGraph:
         for node in self._named(*ERRORS, *SQUARES) if count > 1 else ():
             for table in (node.kept("self"), node.kept("target")):
                 if getattr(table, "shape", ()) == (count, count):
-                    rests = (
-                        table.detach() - own,
-                        table.detach() + own,
-                    )  # of errors: targets, the same in each row
+                    # An error is a target, which is the same in each row, and a value.
+                    rests = table.detach() - own, table.detach() + own
                     far = min(float((rest - rest[:1]).abs().max()) for rest in rests)
                     if far <= NEAR * max(1.0, float(own.abs().max())):
                         return True

@@ -303,13 +303,29 @@ for _ in range(60):
 """
 
 
-def test_few_numbers_do_not_tell_rewards_of_ones_own_from_another_scale(tmp_path):
-    script = tmp_path / "few.py"
-    script.write_text(FEW, encoding="utf-8")
+#: Log-probabilities of a ``Categorical``, and of probabilities times ones and zeros.
+DRAWN = (
+    "Categorical(logits=actor(torch.tensor(seen_before)))",
+    "law.log_prob(torch.tensor(actions))",
+)
+TIMES_ONES = (
+    "Categorical(actor(torch.tensor(seen_before)).softmax(1))",
+    "(law.probs * nn.functional.one_hot(torch.tensor(actions), 2)).sum(1).log()",
+)
+
+
+@pytest.mark.parametrize("logs", [DRAWN, TIMES_ONES], ids=["drawn", "times ones"])
+def test_few_numbers_do_not_tell_rewards_of_ones_own_from_another_scale(tmp_path, logs):
+    script, text = tmp_path / "few.py", FEW
+    for old, new in zip(DRAWN, logs, strict=True):
+        assert old in text
+        text = text.replace(old, new)
+    script.write_text(text, encoding="utf-8")
     with doctor(1.0) as found:
         runpy.run_path(str(script))
     assert found.ok, str(found)
-    assert not found.unchecked.keys() & {"doctor"}
+    assert found.held["returns"] > 100
+    assert "doctor" not in found.unchecked
 
 
 def test_a_critic_that_learns_by_its_advantages_is_not_accused(tmp_path):
