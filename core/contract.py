@@ -332,8 +332,8 @@ def require_worst(game: Game) -> None:
     if worst_payoff(game) == -inf:
         raise InputError(
             f"actions must be legal in {game!r}, where policies may be paid less than any illegal "
-            "action: its games are cut, or may be as long and cost as much as they like, as there "
-            "is no horizon, and no gamma below 1"
+            "action: its games are cut, or may be as long and cost as much as they like, unless "
+            "there is a horizon, or a gamma below 1"
         )
 
 
