@@ -134,7 +134,7 @@ class Batch:
 
     @cached_property
     def wanted(self) -> tuple[th.Tensor, str] | None:
-        """What values are driven to, (row,), and the errors, "mse" or "huber"."""
+        """The targets of the values, (row,), and the kind of error, "mse" or "huber"."""
         if self.action_values is None:
             return None if self.values is None else self.graph.wanted(self.values)
         if found := self.graph.wanted(self.taken):

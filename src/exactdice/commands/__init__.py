@@ -61,13 +61,11 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
     # One command alone is imported, as some need a second; the help describes all.
     asked = words[:1] if words and words[0] in COMMANDS else [*COMMANDS]
     kinds = {name: get_type_hints(COMMANDS[name])["options"] for name in asked}
-    options: Any = (
-        kinds[words[0]]
-        if len(kinds) == 1
-        else Union[  # noqa: UP007  of so many
-            tuple(Annotated[kind, tyro.conf.subcommand(name)] for name, kind in kinds.items())
-        ]
-    )
+    options: Any = Union[  # noqa: UP007  of as many as there are
+        tuple(Annotated[kind, tyro.conf.subcommand(name)] for name, kind in kinds.items())
+    ]
+    if len(kinds) == 1:
+        (options,) = kinds.values()
     registry = tyro.constructors.ConstructorRegistry()
     registry.struct_rule(partial(_fields, [*kinds.values()]))
     chosen = tyro.cli(
