@@ -51,6 +51,8 @@ class Block(ABC):
 
     # Whether the block is a game without cycles that has a sweep of its own, whose length is known.
     is_swept_whole: bool = False
+    # Whether both passes decide in all stages, whatever the mass, by what decisions have returned.
+    decides_all: bool = False
     pays_early: bool = False  # whether a move pays a player for whom the game goes on
 
     groups: IntArray  # (cut,) group of each point of the cut

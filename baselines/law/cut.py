@@ -26,7 +26,6 @@ from ...core import (
     Presentation,
     Stage,
     Sweeps,
-    TurnGame,
     Values,
     at_least,
     present,
@@ -187,8 +186,7 @@ class CutPresentation(Presentation[CutGame]):
 class CutSweeps(Sweeps):
     """The sweeps of the whole game, one for each number of moves; or listed moves.
 
-    The moves are listed where the whole game has no sweep of its own, is a game of turns, or pays
-    before its end.
+    The moves are listed where the whole game has no sweep that decides in all stages.
     """
 
     game: CutGame
@@ -196,9 +194,7 @@ class CutSweeps(Sweeps):
     def __init__(self, game: CutGame) -> None:
         super().__init__(game)
         whole = self._whole = sweeps_of(game.whole)
-        # Turns are swept where games enter them alone, and not stage by stage.
-        swept = not (whole.is_listed or isinstance(game.whole, TurnGame))
-        swept = swept and not any(map(whole.pays_early, range(game.num_players)))
+        swept = not whole.is_listed and all(block.decides_all for block in whole.blocks(0))
         self.is_listed = not swept  # type: ignore[misc]
 
     @override

@@ -117,7 +117,7 @@ class GreedSweeps(Sweeps):
 class GreedBlock(Block):
     """The whole game, swept in O(M^3), a die at a time, with values to ``seat``."""
 
-    is_swept_whole = True
+    is_swept_whole = decides_all = True
 
     def __init__(self, game: Greed, seat: int, arithmetic: Arithmetic) -> None:
         super().__init__(arithmetic)
