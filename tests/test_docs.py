@@ -50,8 +50,8 @@ NOT_RUN = [
     *("python benchmarks/debugging.py", "python examples/ppo_jax.py"),
     # computes for long; slow tests do it, or others with smaller games
     *("exactdice solve FourTwoOneMatch --exact", "exactdice solve Yahtzee"),
-    *("exactdice ask Yahtzee", "exactdice score random explore:MiniGrid-DoorKey-5x5-v0"),
-    "exactdice solve explore:MiniGrid-DoorKey-5x5-v0",  # a slow test below
+    *("exactdice ask Yahtzee", "exactdice score random gym:MiniGrid-DoorKey-5x5-v0"),
+    "exactdice solve gym:MiniGrid-DoorKey-5x5-v0 --explore",  # a slow test below
     *("exactdice score optimal Yahtzee", "exactdice score runs/Yahtzee-ppo-1 Yahtzee"),
     *("python benchmarks/tours.py", "python benchmarks/medians.py", "python benchmarks/worlds.py"),
     *(f"exactdice plot yahtzee-{chart}" for chart in ("boxes", "bonus", "points")),
@@ -225,7 +225,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
 def test_the_level_of_the_page_on_their_worlds_is_solved():
     """For five seconds; ``tests/envs/test_explored.py`` has smaller levels."""
     with pytest.raises(SystemExit) as end:
-        main(["solve", "explore:MiniGrid-DoorKey-5x5-v0"])
+        main(["solve", "gym:MiniGrid-DoorKey-5x5-v0", "--explore"])
     assert end.value.code == 0
 
 

@@ -139,7 +139,7 @@ def _choices(*words: str) -> Any:
     return tyro.conf.arg(metavar="{" + ",".join(words) + "}")
 
 
-_GAMES = _choices(*GAMES, "FILE.py:CLASS", "MODULE:CLASS", "gym:ID")
+_GAMES = _choices(*GAMES, "FILE.py:CLASS", "MODULE:CLASS", "gym:ID [--explore]")
 #: A name in ``GAMES``, which the command line lists, or the place of a game's class.
 GameName = Annotated[str, _GAMES, AfterValidator(_game)]
 #: The same as a word of the command line that may be left out.

@@ -483,5 +483,13 @@ def test_the_command_line_explores(own_games):
     two = game(seeds=2)
     assert exactdice.solve(exactdice.Task(two)).value == pytest.approx(0.955)
     assert pickle.loads(pickle.dumps(two)) == two
-    with pytest.raises(InputError, match="explore:MiniGrid-Empty-5x5-v0 lists an environment"):
+    with pytest.raises(InputError, match=r"; exactdice.explore\(env\) lists an environment"):
         own_games("gym:MiniGrid-Empty-5x5-v0")
+
+
+def test_explore_is_a_word_of_every_command(own_games, prints, run):
+    own_games("explore:MiniGrid-Empty-5x5-v0")
+    words = ("gym:MiniGrid-Empty-5x5-v0", "--explore")
+    assert "optimal value 0.955" in prints("solve", *words, "--env", "seeds", "2")
+    assert '"value": 0.19952' in prints("score", "random", *words, "--json")
+    assert "--explore must go with gym:ID" in run("solve", "Greed", "--explore")[2]

@@ -295,7 +295,7 @@ def test_the_command_line_knows_environments_by_their_ids(prints, run):
     assert "optimal value 14/17" in prints(*words, "horizon", "0", "--exact")
     assert "without a limit of moves" in prints("score", "random", *words[1:], "horizon", "0")
     said = run("solve", "gym:CartPole-v1")[2]
-    assert "explore:CartPole-v1 lists an environment that can be copied" in said
+    assert "; exactdice.explore(env) lists an environment that can be copied" in said
     assert "doesn't exist" in run("solve", "gym:Nothing-v0")[2]
     assert run("solve", *words[1:], "map_name", "9x9")[2].endswith("made: KeyError: '9x9'\n")
 
@@ -354,7 +354,7 @@ def test_a_task_is_an_environment():
         GameEnv(task, seat=1)
     with pytest.raises(InputError, match=r"game must be one of .* 'Gred'; did you mean Greed\?"):
         GameEnv("Gred")
-    with pytest.raises(TypeError, match="; explore:MiniGrid-Empty-8x8-v0 lists an environment"):
+    with pytest.raises(TypeError, match="gym:MiniGrid-Empty-8x8-v0 --explore on the command"):
         exactdice.solve("minigrid:MiniGrid-Empty-8x8-v0")
     with pytest.raises(InputError, match=r"did you mean gym:FrozenLake-v1\?"):
         find_game(LAKE)

@@ -5,6 +5,7 @@ libraries of an extra when it is called, so that the help and most commands do n
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, Union, cast, get_type_hints
@@ -44,6 +45,8 @@ COMMANDS = Places[Callable[[Any], int | None]](
     }
 )
 DESCRIPTION = "Dice games whose optimum is known exactly. --version prints the version."
+#: Word that lists environments without P, of any command.
+EXPLORE = "--explore"
 #: Defaults that the help leaves out: its sentence on the option says what happens then.
 UNSAID = ("", "None", "False")
 
@@ -53,6 +56,7 @@ def parse(words: Sequence[str]) -> Callable[[], int | None]:
     if words and not words[0].startswith("-"):
         one_of("command", words[0], tuple(COMMANDS))
     words, of_script = _split(words)
+    words = _explored(words)
     names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
     names = [name.replace("--no-", "--", 1) for name in names]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1 and name != "--"]
@@ -91,6 +95,15 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...]]:
         return words, ()
     script = ends[0]
     return (words[0], words[script], *words[1:script]), tuple(words[script + 1 :])
+
+
+def _explored(words: Sequence[str]) -> Sequence[str]:
+    """Return the words with ``explore:ID`` for each ``gym:ID`` if --explore is among them."""
+    if EXPLORE not in words:
+        return words
+    if not any(word.startswith("gym:") for word in words):
+        raise InputError(f"{EXPLORE} must go with gym:ID, an environment of Gymnasium")
+    return [re.sub(r"^gym:", "explore:", word) for word in words if word != EXPLORE]
 
 
 def _fields(
