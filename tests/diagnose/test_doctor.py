@@ -280,7 +280,7 @@ torch.manual_seed(1)
 actor, critic = (nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, n)) for n in (2, 1))
 optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=0.001)
 seen, _ = env.reset(seed=1)
-for _ in range(60):
+for _ in range(8):
     rows = []
     for _ in range(10):
         action = torch.distributions.Categorical(logits=actor(torch.tensor(seen))).sample().item()
@@ -324,7 +324,7 @@ def test_few_numbers_do_not_tell_rewards_of_ones_own_from_another_scale(tmp_path
     with doctor(1.0) as found:
         runpy.run_path(str(script))
     assert found.ok, str(found)
-    assert found.held["returns"] > 100
+    assert found.held["returns"] > 30
     assert "doctor" not in found.unchecked
 
 
