@@ -37,6 +37,10 @@ _STALE = (
     "stale-observation: the network acts on an earlier observation: obs = next_obs after each move"
 )
 _LANES = "lanes-alike: give each environment of the vector a seed of its own"
+_SEEDED = (
+    "{} games in a row were begun with seed {}, and each has the same chances: give the seed to "
+    "the first reset alone (same-seed-in-each-game)"
+)
 _NEVER = (
     "the target network stayed as it was in all {:,} gradients of this run (target-never-updated)"
 )
@@ -232,7 +236,7 @@ def check_acting(report: Report, story: Story) -> None:
 
 
 def check_lanes(report: Report, trace: Trace) -> None:
-    """Check that no lanes of a vector draw the same numbers.
+    """Check that no lanes of a vector draw the same numbers, nor games that follow one another.
 
     Lanes repeat one another if their games begin with the same observations, one after the other,
     or if all rows are alike. With n different observations in k games this happens to lanes that
@@ -254,3 +258,5 @@ def check_lanes(report: Report, trace: Trace) -> None:
             alike = f"{len(pairs)} games of lane {other} begin as those of lane {one}"
     if lanes > 1:
         report.add("lanes", np.array([bool(alike)]), alike, [Mistake(_LANES)], lanes)
+    seed, games = trace.seeded
+    report.notes += [_SEEDED.format(games, seed)] * (games >= LEAST)

@@ -74,6 +74,7 @@ class Trace:
     moves: int = 0  # of all lanes, those that are not kept included
     late: bool = False  # whether moves were made that are not among the rows
     apart: bool = False  # whether some lanes were stepped without the others
+    seeded: tuple[int | None, int] = None, 0  # the last seed, and number of games in a row with it
     _seen: Numbers | None = None
     _over: BoolArray | None = None  # whether the game of a lane has ended with the last row
     _actions: Any = None
@@ -286,7 +287,7 @@ class Tap:
         if depth == 0 and word not in APART:
             began = time.perf_counter()
             try:
-                self._note(word, env, args or tuple(options.values()), result)
+                self._note(word, env, args, options, result)
             except Exception as error:  # the program goes on
                 self.failed.append(f"{type(error).__name__}: {error}")
             self.spent += time.perf_counter() - began
@@ -294,11 +295,14 @@ class Tap:
                 raise Enough
         return result
 
-    def _note(self, word: str, env: Any, args: Any, result: Any) -> None:
+    def _note(self, word: str, env: Any, given: Any, options: Any, result: Any) -> None:
         if id(env) not in self.traces:
             self.traces[id(env)] = Trace(env)  # which keeps the environment alive
-        trace = self.traces[id(env)]
+        trace, args = self.traces[id(env)], given or tuple(options.values())
         if word == "reset":
+            if isinstance(seed := options.get("seed"), int):
+                before, games = trace.seeded
+                trace.seeded = seed, games * (seed == before) + 1
             whole = isinstance(env, gym.Env | gym.vector.VectorEnv) or hasattr(env, "step_wait")
             trace.reset(result, None if whole or not args else args[0])  # of Tianshou's
         elif word == "asked":

@@ -402,6 +402,7 @@ def test_a_right_reinforce_holds(tmp_path, monkeypatch):
     assert checks <= found.held.keys() - found.unchecked.keys(), str(found)
     assert found.facts["gamma"] == 0.97
     assert found.facts["policy_coef"] == pytest.approx(1)
+    assert not any("same-seed" in note for note in found.notes)
 
 
 def test_rows_of_zeros_and_a_one_are_scored_and_changing_ones_are_not(tmp_path, monkeypatch):
@@ -456,6 +457,7 @@ def test_weights_of_a_reinforce_without_a_critic_are_checked(tmp_path, monkeypat
 REINFORCE = {
     "sign of the actor's loss": ("-log * a", "log * a", "policy-sign"),
     "likeliest actions": ("law.sample()", "law.probs.argmax(dim=1)", "greedy-actions"),
+    "the same seed": ("env.reset(seed=moves)", "env.reset(seed=7)", "same-seed-in-each-game"),
     "an observation that is never renewed": ("        state, reward, ended", "        _, reward, ended", "stale-observation"),
     "returns in the other order": ("returns.insert(0, ahead)", "returns.append(ahead)", None),
     "a softmax over the batch": ("Categorical(logits=policy(observations[-1][None]))", "Categorical(policy(observations[-1][None]).softmax(dim=0))", "get no gradient"),
