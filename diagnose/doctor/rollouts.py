@@ -127,7 +127,8 @@ class Rollout:
         if batch.logits is not None:
             np.add.at(self._taken.ravel(), places[places >= 0], 1)
             self.actions[at] = numbers_of(batch.actions)[there]
-        elif self.values is None and batch.values is not None:  # it was not asked before
+        first = batch.logits is None or not steps  # else the critic may have changed since
+        if self.values is None and batch.values is not None and first:  # it was not asked before
             own = np.full(self.returns.shape, np.nan)
             own[at] = numbers_of(batch.values)[there]
             self.values = own if np.isfinite(own).all() else None

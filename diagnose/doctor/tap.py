@@ -8,6 +8,7 @@ so that all wrappers of the program stay as they are.
 
 import functools
 import inspect
+import os
 import sys
 import threading
 import time
@@ -132,10 +133,11 @@ class Trace:
         if len(result) == 5:
             cut = np.array(result[3], dtype=bool, ndmin=1)
             after = _final(shown, infos) if isinstance(infos, dict) else shown
-        else:  # of stable-baselines3
-            cut = np.array([bool(each.get("TimeLimit.truncated")) for each in infos])
+        else:  # of stable-baselines3, or of an environment as Gym had them
+            of_lanes = [infos] if isinstance(infos, dict) else infos
+            cut = np.array([bool(each.get("TimeLimit.truncated")) for each in of_lanes])
             after = shown.copy()
-            for lane, each in enumerate(infos):
+            for lane, each in enumerate(of_lanes):
                 if "terminal_observation" in each:
                     after[lane] = each["terminal_observation"]
         ended &= ~cut
@@ -200,6 +202,7 @@ class Tap:
         self.failed: list[str] = []  # errors of this package, which the program must not see
         self._noted, self._stop, self._world = noted, stop, world
         self._depth = Depth()
+        self._process = os.getpid()  # that of the program, not of its workers
         self._kept: list[tuple[Any, str, Any]] = []
 
     def begin(self) -> None:
@@ -284,7 +287,7 @@ class Tap:
                 result = original(env, *args, **options)
         finally:
             local.now = depth
-        if depth == 0 and word not in APART:
+        if depth == 0 and word not in APART and os.getpid() == self._process:
             began = time.perf_counter()
             try:
                 self._note(word, env, args, options, result)
@@ -307,7 +310,7 @@ class Tap:
             trace.reset(result, None if whole or not args else args[0])  # of Tianshou's
         elif word == "asked":
             trace.asked(args[0])
-        elif trace.step(args[0] if args else None, result):
+        elif isinstance(result, tuple) and trace.step(args[0] if args else None, result):
             self._noted(trace)
 
 

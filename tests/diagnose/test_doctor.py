@@ -339,6 +339,85 @@ def test_a_critic_that_learns_by_its_advantages_is_not_accused(tmp_path):
     assert "doctor" not in found.unchecked
 
 
+#: An environment that answers as those of Gym did, four things to a step, and one loss of a game.
+OLD = """
+import gymnasium as gym, numpy as np, torch
+from torch import nn
+class Walk(gym.Env):
+    observation_space, action_space = gym.spaces.Box(-1, 1, (3,)), gym.spaces.Discrete(2)
+    rng = np.random.default_rng(0)
+    def seen(self):
+        return np.array([self.place, *self.rng.random(2)], np.float32)
+    def reset(self):
+        self.place = 0.0
+        return self.seen()
+    def step(self, action):
+        self.place += 0.1 if action else -0.1
+        return self.seen(), float(self.place > 0.4), abs(self.place) > 0.45, {}
+torch.manual_seed(1)
+env = Walk()
+actor, critic = (nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, n)) for n in (2, 1))
+optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=1e-3)
+for _ in range(10):
+    seen, over, states, logs, rewards, returns = env.reset(), False, [], [], [], []
+    while not over:
+        law = torch.distributions.Categorical(logits=actor(torch.tensor(seen)))
+        action = law.sample()
+        states.append(torch.tensor(seen))
+        logs.append(law.log_prob(action))
+        seen, reward, over, _ = env.step(action.item())
+        rewards.append(reward)
+    ahead = 0.0
+    for reward in reversed(rewards):
+        ahead = reward + 0.9 * ahead
+        returns.insert(0, ahead)
+    returns, values = torch.tensor(returns), critic(torch.stack(states)).squeeze(1)
+    loss = (values - returns).pow(2).mean() - (torch.stack(logs) * (returns - values.detach())).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_an_environment_as_gym_had_them_and_one_loss_of_a_game_are_examined(tmp_path):
+    script = tmp_path / "old.py"
+    script.write_text(OLD, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert found.ok, str(found)
+    assert found.held["returns"] == found.held["actions"] == found.moves
+    assert found.facts["gamma"] == 0.9
+    script.write_text(OLD.replace("() - (torch", "() + (torch"), encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert names(found) == {"policy-sign"}
+
+
+#: An environment that answers for several, in a form of its own.
+OWN_VECTOR = """
+import gymnasium as gym, torch
+class Both(gym.Env):
+    def __init__(self):
+        self.envs = [gym.make("CartPole-v1") for _ in range(2)]
+    def reset(self):
+        return [env.reset(seed=1)[0] for env in self.envs]
+    def step(self, actions):
+        return zip(*(env.step(action) for env, action in zip(self.envs, actions)))
+env, critic = Both(), torch.nn.Linear(4, 1)
+env.reset()
+seen, rewards, *_ = env.step([0, 1])
+(critic(torch.tensor(seen[0])) - rewards[0]).pow(2).sum().backward()
+"""
+
+
+def test_a_vector_of_the_programs_own_is_no_failure_of_the_doctor(tmp_path):
+    script = tmp_path / "own.py"
+    script.write_text(OWN_VECTOR, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script))
+    assert found.unchecked == {"observations": "no move of an environment of this process was seen"}
+
+
 #: A critic (row, 1) of next observations stands in the loss, too.
 SQUARE = """
 import gymnasium as gym, torch
