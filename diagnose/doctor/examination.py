@@ -442,7 +442,7 @@ class Examination:
         said: dict[bytes, FloatArray] = {}
         for call in calls:
             rows = self.calls.rows_of(call)
-            if rows is not None:
+            if rows is not None and len(rows) == len(call.output):  # else it is a state, say
                 numbers = numbers_of(call.output).astype(np.float64).reshape(len(rows), -1)
                 said.update(zip(story.keys(rows), numbers, strict=True))
         return said

@@ -14,6 +14,8 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
@@ -129,9 +131,9 @@ class Trace:
         if self._single:
             shown = shown[None]
         lanes, infos = len(shown), result[-1]
-        ended = np.array(result[2], dtype=bool, ndmin=1)
+        ended = _copy(result[2]).astype(bool).reshape(-1)
         if len(result) == 5:
-            cut = np.array(result[3], dtype=bool, ndmin=1)
+            cut = _copy(result[3]).astype(bool).reshape(-1)
             after = _final(shown, infos) if isinstance(infos, dict) else shown
         else:  # of stable-baselines3, or of an environment as Gym had them
             of_lanes = [infos] if isinstance(infos, dict) else infos
@@ -141,7 +143,7 @@ class Trace:
                 if "terminal_observation" in each:
                     after[lane] = each["terminal_observation"]
         ended &= ~cut
-        rewards = np.array(result[1], dtype=np.float64, ndmin=1)
+        rewards = _copy(result[1]).astype(np.float64).reshape(-1)
         self._seen = shown
         self.late |= seen is None
         self.apart |= seen is not None and seen.shape != shown.shape
@@ -149,11 +151,16 @@ class Trace:
             return None
         resets = self._over is not None and self._resets_next
         used = ~self._over if resets else np.ones(lanes, dtype=bool)  # type: ignore[operator]
-        taken = np.array(actions).reshape(lanes, -1)
+        taken = _copy(actions).reshape(lanes, -1)
         masks = infos.get("action_mask") if isinstance(infos, dict) else None
         masks = _array(result[0], masks=True) if masks is None else masks
         masks = None if masks is None else np.array(masks, dtype=bool).reshape(lanes, -1)
         return Row(seen, taken, rewards, ended, cut, after, shown, used, masks)
+
+
+def _copy(given: Any) -> Numbers:
+    """Return a copy of numbers, which may be a tensor."""
+    return np.array(np.asarray(given))
 
 
 def _array(given: Any, *, masks: bool = False) -> Numbers | None:
@@ -170,7 +177,7 @@ def _array(given: Any, *, masks: bool = False) -> Numbers | None:
         given = None
     if given is None or isinstance(given, tuple | list):
         return None
-    return np.array(given)
+    return _copy(given)
 
 
 def _final(shown: Numbers, infos: dict[str, Any]) -> Numbers:
@@ -183,6 +190,43 @@ def _final(shown: Numbers, infos: dict[str, Any]) -> Numbers:
         if each is not None and infos["_final_obs"][lane]:
             after[lane] = each
     return after
+
+
+class Imports(MetaPathFinder):
+    """Sees the classes of ``VECTORS`` as soon as their modules are imported.
+
+    Args:
+        found: called with each class.
+    """
+
+    def __init__(self, found: Callable[[Any], None]) -> None:
+        self._found = found
+
+    def begin(self) -> None:
+        """Find the modules that are there, and wait for the others."""
+        for module in VECTORS.keys() & sys.modules.keys():
+            self._found(getattr(sys.modules[module], VECTORS[module]))
+        sys.meta_path.insert(0, self)
+
+    def end(self) -> None:
+        """Wait no longer."""
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the specification of a module of ``VECTORS`` that shows its class when it runs."""
+        if name not in VECTORS:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        loader: Any = spec and spec.loader
+        if loader:
+            run = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                run(module)
+                self._found(getattr(module, VECTORS[name]))
+
+            loader.exec_module = exec_module
+        return spec
 
 
 class Tap:
@@ -201,6 +245,7 @@ class Tap:
         self.spent = 0.0  # seconds
         self.failed: list[str] = []  # errors of this package, which the program must not see
         self._noted, self._stop, self._world = noted, stop, world
+        self._imports = Imports(self._take)
         self._depth = Depth()
         self._process = os.getpid()  # that of the program, not of its workers
         self._kept: list[tuple[Any, str, Any]] = []
@@ -208,14 +253,14 @@ class Tap:
     def begin(self) -> None:
         """Replace the methods of all environments, and of those that will be defined."""
         for base in (gym.Env, gym.vector.VectorEnv):
-            self._replace_all(base)
-            self._follow(base)
-
+            self._take(base)
+        self._imports.begin()
         self._kept.append((gym.Wrapper, "__init__", gym.Wrapper.__init__))
         gym.Wrapper.__init__ = self._method(gym.Wrapper.__init__, "made")  # type: ignore[method-assign]
 
     def end(self) -> None:
         """Put the methods back."""
+        self._imports.end()
         for owner, name, original in reversed(self._kept):
             if original is None:
                 delattr(owner, name)
@@ -228,8 +273,9 @@ class Tap:
         """The trace with most moves: that of the training environment."""
         return max(self.traces.values(), key=lambda trace: trace.moves, default=None)
 
-    def _follow(self, base: Any) -> None:
-        """See classes that are defined later."""
+    def _take(self, base: Any) -> None:
+        """See a class, those below it, and those that are defined below it later."""
+        self._replace_all(base)
 
         def defined(cls: Any, **options: Any) -> None:
             super(base, cls).__init_subclass__(**options)
@@ -273,12 +319,6 @@ class Tap:
 
     def _call(self, word: str, original: Any, env: Any, args: Any, options: Any) -> Any:
         local, depth = self._depth, self._depth.now
-        for module, name in VECTORS.items() if word != "step" else ():
-            vectors: Any = getattr(sys.modules.get(module), name, None)
-            if vectors is not None and not hasattr(vectors, "_of_doctor"):
-                vectors._of_doctor = True
-                self._kept.append((vectors, "_of_doctor", None))
-                self._replace_all(vectors)
         local.now = depth + 1
         try:
             if self._world is not None and word != "made" and _is_innermost(env):

@@ -418,6 +418,76 @@ def test_a_vector_of_the_programs_own_is_no_failure_of_the_doctor(tmp_path):
     assert found.unchecked == {"observations": "no move of an environment of this process was seen"}
 
 
+#: A vector of stable-baselines3 that gives tensors, rewards (lane, 1), and a network with a state.
+TENSORS = """
+import torch
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnvWrapper
+from torch import nn
+class Tensors(VecEnvWrapper):
+    def reset(self):
+        return torch.from_numpy(self.venv.reset()).float()
+    def step_async(self, actions):
+        self.venv.step_async(actions.squeeze(1).numpy())
+    def step_wait(self):
+        seen, rewards, over, infos = self.venv.step_wait()
+        return torch.from_numpy(seen), torch.from_numpy(rewards).unsqueeze(1), over, infos
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.actor, self.critic = nn.Linear(4, 2), nn.Linear(4, 1)
+    def forward(self, seen, state):
+        return self.actor(seen), self.critic(seen), state
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    envs = Tensors(make_vec_env("CartPole-v1", 2, seed=1, vec_env_cls=DummyVecEnv))
+    network, state = Network(), torch.zeros(2, 1)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    shown = envs.reset()
+    for _ in range(20):
+        seen, actions, rewards, goes_on = [], [], [], []
+        for _ in range(8):
+            with torch.no_grad():
+                logits, _, state = network(shown, state)
+            action = torch.distributions.Categorical(logits=logits).sample()
+            seen.append(shown)
+            shown, reward, over, _ = envs.step(action[:, None])
+            actions.append(action)
+            rewards.append(reward[:, 0])
+            goes_on.append(1 - torch.tensor(over).float())
+        with torch.no_grad():
+            ahead, returns = network(shown, state)[1][:, 0], []
+        for t in reversed(range(8)):
+            ahead = rewards[t] + 0.9 * goes_on[t] * ahead
+            returns.insert(0, ahead)
+        logits, values, _ = network(torch.cat(seen), state)
+        gains = torch.cat(returns) - values[:, 0]
+        logs = torch.distributions.Categorical(logits=logits).log_prob(torch.cat(actions))
+        optimizer.zero_grad()
+        (gains.pow(2).mean() - (gains.detach() * logs).mean()).backward()
+        optimizer.step()
+"""
+
+
+def test_a_vector_of_tensors_and_a_network_with_a_state_are_examined(tmp_path):
+    script = tmp_path / "tensors.py"
+    script.write_text(TENSORS, encoding="utf-8")
+    with doctor(1.0) as found:
+        runpy.run_path(str(script), run_name="__main__")
+    assert found.ok, str(found)
+    assert found.held.get("returns") == found.moves == 320, str(found)
+    assert found.facts["gamma"] == 0.9
+    assert "doctor" not in found.unchecked
+
+
+def test_a_vector_in_other_processes_is_seen_though_no_environment_is_in_this_one(tmp_path):
+    script = tmp_path / "tensors.py"
+    script.write_text(TENSORS.replace("=DummyVecEnv", "=SubprocVecEnv"), encoding="utf-8")
+    found = json.loads(command("--json", script).stdout)
+    assert found["moves"] == 320
+    assert found["held"]["observations"] > 0
+
+
 #: A critic (row, 1) of next observations stands in the loss, too.
 SQUARE = """
 import gymnasium as gym, torch
