@@ -132,8 +132,11 @@ class Examination:
             found.facts["max_grad_norm"] = self.habits.most
         if trace is not None and trace.rows and not found.gradients:
             found.unchecked["gradient"] = "the program has computed none by loss.backward()"
-        if found.gradients and not any(each.moves for each in self.tap.traces.values()):
-            found.unchecked["observations"] = "no move of an environment of this process was seen"
+        traces = self.tap.traces.values()
+        if found.gradients and not any(each.moves for each in traces):
+            form = "its environments answer in a form that is not known here"
+            none = "no environment of this process was seen"
+            found.unchecked["observations"] = form if traces else none
         found.seconds, found.spent = time.perf_counter() - self._begun, self._spent
         found.moves = trace.moves if trace else 0
         if self.tap.failed:

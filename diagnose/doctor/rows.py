@@ -1,8 +1,10 @@
 """The rows of a trace: what the program's networks said of them, and where a batch has them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import exp, lgamma
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -16,6 +18,8 @@ from .tap import Numbers, Trace
 
 #: Rows that are read together, and the largest error of a sum of probabilities.
 TOGETHER, NEAR = 1000, 1e-5
+#: The chance that a wrong order of rows is taken.
+CHANCE = 1e-9
 
 
 def keys_of(rows: Numbers) -> list[bytes]:
@@ -284,16 +288,25 @@ class Section:
         """Return the number of the row of each row of a batch, as ``find``.
 
         Where several rows have a key, an order of rows that the program has among its variables
-        decides, if most rows of the batch agree with it.
+        decides, if most rows of the batch agree with it, and would not do so by chance.
         """
         found, count = self.find(keys), len(keys)
-        if (found != -2).all():
+        if (found != -2).all() or self._chance(keys) > CHANCE:
             return found
         for order in self._orders(count):
             agree = np.array([self.keys[at] == key for at, key in zip(order, keys, strict=True)])
             if agree.mean() > 0.9:
                 return np.where(agree, order, found)
         return found
+
+    def _chance(self, keys: list[bytes]) -> float:
+        """Return the chance that rows that are drawn one after the other have these keys."""
+
+        def ways(rows: int, drawn: int) -> float:  # logarithm of their number
+            return lgamma(rows + 1) - lgamma(max(rows - drawn, 0) + 1)
+
+        own = (ways(len(self.places.get(key, ())), n) for key, n in Counter(keys).items())
+        return exp(sum(own) - ways(len(self.keys), len(keys)))
 
     def _orders(self, count: int) -> Iterator[IntArray]:
         """Yield orders of rows, time by time and lane by lane, that the program may have."""

@@ -141,7 +141,7 @@ class Trace:
             after = shown.copy()
             for lane, each in enumerate(of_lanes):
                 if "terminal_observation" in each:
-                    after[lane] = each["terminal_observation"]
+                    after[lane] = _array(each["terminal_observation"])
         ended &= ~cut
         rewards = _copy(result[1]).astype(np.float64).reshape(-1)
         self._seen = shown
@@ -164,15 +164,16 @@ def _copy(given: Any) -> Numbers:
 
 
 def _array(given: Any, *, masks: bool = False) -> Numbers | None:
-    """Return a copy of observations; of a dictionary, of its one entry that is no mask, or is one.
+    """Return a copy of observations; of a dictionary, of its largest entry that is no mask, or is.
 
-    The vectors of Tianshou give an array of dictionaries.
+    MiniGrid's have a direction and a text beside the image. The vectors of Tianshou give an array
+    of dictionaries.
     """
     if isinstance(given, np.ndarray) and given.dtype == object and isinstance(given[0], dict):
         given = {key: np.stack([each[key] for each in given]) for key in given[0]}
     if isinstance(given, dict):
         entries = [entry for key, entry in given.items() if ("mask" in key) == masks]
-        given = entries[0] if len(entries) == 1 else None
+        given = max(entries, key=np.size, default=None)
     elif masks:
         given = None
     if given is None or isinstance(given, tuple | list):
@@ -188,7 +189,7 @@ def _final(shown: Numbers, infos: dict[str, Any]) -> Numbers:
     after = shown.copy()
     for lane, each in enumerate(final):
         if each is not None and infos["_final_obs"][lane]:
-            after[lane] = each
+            after[lane] = _array(each)
     return after
 
 

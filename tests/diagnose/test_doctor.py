@@ -415,7 +415,8 @@ def test_a_vector_of_the_programs_own_is_no_failure_of_the_doctor(tmp_path):
     script.write_text(OWN_VECTOR, encoding="utf-8")
     with doctor(1.0) as found:
         runpy.run_path(str(script))
-    assert found.unchecked == {"observations": "no move of an environment of this process was seen"}
+    assert "answer in a form that is not known" in found.unchecked.pop("observations")
+    assert not found.unchecked
 
 
 #: A vector of stable-baselines3 that gives tensors, rewards (lane, 1), and a network with a state.
@@ -839,6 +840,17 @@ def test_learners_of_stable_baselines3_hold(name, options, env):
         assert found.scores[-1]["value"] == pytest.approx(
             exactdice.score(model, gym.make(env)).value
         )
+
+
+@pytest.mark.parametrize("env", ["FrozenLake-v1", "Taxi-v4"])
+def test_rows_of_one_state_are_not_told_apart_by_an_order_that_fits_by_chance(env):
+    """A2C draws the five rows of a game in an order of its own; often all are of one state."""
+    from stable_baselines3 import A2C
+
+    with doctor(budget=1.0) as found:
+        A2C("MlpPolicy", gym.make(env), seed=1, device="cpu").learn(300)
+    assert found.ok, str(found)
+    assert found.held["observations"] > 200
 
 
 def test_everything_is_put_back():
