@@ -43,8 +43,8 @@ MISTAKES = {
 TINY = 1e-6
 #: Calls of a network of which each may have the batch of a loss.
 FEW = 4
-#: Seconds of processor time of a search, and searches without an end after which none is made.
-SECONDS, LATE = 3.0, 2
+#: Seconds of processor time of a search.
+SECONDS = 3.0
 #: Why a gradient is not checked.
 FORM = "its loss has a form that is not known here"
 _NO_MINIMUM = Mistake(
@@ -395,7 +395,6 @@ class Blame:
     cleared: set[str] = field(default_factory=set)  # mistakes that a gradient speaks against
     searches: bool = True  # whether mistakes are looked for
     unknown: bool = False  # whether a gradient is of an unknown form
-    late: int = 0  # number of searches without an end
 
     def add(
         self, report: Report, batch: Batch, losses: Sequence[Loss], where: str, signed: bool
@@ -423,9 +422,8 @@ class Blame:
                 found = mistake_of(gradient, losses)
                 self.unknown = found is None
                 self.searches = not self.unknown
-            except TimeoutError:
-                self.late += 1
-                self.searches = self.late < LATE
+            except TimeoutError:  # as another one would end
+                self.searches = False
         if found is None:
             report.unchecked["gradient"] = FORM
         else:
