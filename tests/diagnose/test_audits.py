@@ -15,6 +15,7 @@ from exactdice.diagnose import EpsilonGreedy, Rollout, Transitions, audit
 from exactdice.games import Greed
 from gymnasium.vector import AutoresetMode
 from recording import BASIC, at_random, cut_rollout, play, play_cut, rollout, transitions
+from thinning import at_once
 
 import exactdice
 
@@ -349,7 +350,7 @@ def mistakes(report):
     return {(found.check, found.mistake) for found in report.findings}
 
 
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("name", at_once("FrozenLake-v1".__eq__, LAWS))
 def test_right_records_within_a_limit_hold_and_mistakes_are_named(name):
     make = partial(gym.make, name, max_episode_steps=50, **LAWS[name])
     env, arrays = make(), play_cut(make)

@@ -38,6 +38,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
+from thinning import every_third, later
 
 import exactdice
 from exactdice.commands.training import FILE, diagnose_models, diagnosis_of
@@ -228,7 +229,7 @@ def test_wrong_arguments_are_refused(options, said):
         (PPO, "MlpPolicy", "CartPole-v1", {}, "env must be an environment of this project"),
         (PPO, "MlpPolicy", gym.Wrapper(greed()), {"env": greed()}, "the wrapper Wrapper"),
         (RecurrentPPO, "MlpLstmPolicy", "FrozenLake-v1", {}, "has a memory"),
-        (RecurrentPPO, "MlpLstmPolicy", "Taxi-v4", {}, "has a memory"),
+        later((RecurrentPPO, "MlpLstmPolicy", "Taxi-v4", {}, "has a memory")),
         (ARS, "LinearPolicy", greed(), {}, "model must have a critic or action values"),
     ],
 )
@@ -353,6 +354,7 @@ def test_wrong_words_of_the_command_are_errors_by_name(refusal, tmp_path):
     assert "must hold what was diagnosed in a run" in refusal("plot", "diagnosis", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
     def stop_in_the_middle(bar):
         if bar.num_timesteps >= 1024:
@@ -387,16 +389,16 @@ def lake(**keywords):
     return gym.make("FrozenLake-v1", **keywords)
 
 
-@pytest.mark.parametrize(
-    ("kind", "vector", "given"),
-    [
-        (DQN, lambda: lake().unwrapped, lake),
-        (PPO, lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
-        (DQN, lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
-        (PPO, lambda: gym.wrappers.FlattenObservation(lake(max_episode_steps=9)), None),
-        (PPO, lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4").unwrapped),
-    ],
-)
+TOY_TEXT = [
+    (DQN, lambda: lake().unwrapped, lake),
+    (PPO, lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
+    (DQN, lambda: DummyVecEnv([lambda: lake(max_episode_steps=9)] * 3), None),
+    (PPO, lambda: gym.wrappers.FlattenObservation(lake(max_episode_steps=9)), None),
+    (PPO, lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4").unwrapped),
+]
+
+
+@pytest.mark.parametrize(("kind", "vector", "given"), every_third(TOY_TEXT))
 def test_toy_text_is_diagnosed(kind, vector, given, tmp_path):
     """Its states are those of the game."""
     steps = {"n_steps": 256, "batch_size": 64} if kind is PPO else {"train_freq": 256}

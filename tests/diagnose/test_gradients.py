@@ -12,6 +12,7 @@ from exactdice.core import InputError
 from exactdice.diagnose import gradient
 from exactdice.games import LowestScore
 from recording import TASKS
+from thinning import later
 from torch import nn
 from torch.distributions import Categorical
 
@@ -51,7 +52,7 @@ def flat(gradients):
     return torch.cat([part.ravel() for part in gradients.values()])
 
 
-@pytest.mark.parametrize("task", TASKS, ids=repr)
+@pytest.mark.parametrize("task", [*TASKS[:3], later(TASKS[3])], ids=repr)
 def test_the_gradient_of_the_return_is_that_of_its_exact_value(task):
     actor, _ = networks(task)
     found = gradient(task, actor)

@@ -261,10 +261,10 @@ ROWS = [
     for *words, name, moves in list(csv.reader(TABLE.splitlines()))[1:]
 ]
 EDITS = {"ppo": PPO | LATER, "dqn": DQN | LATER_DQN}
-#: One of each learner and check is run at once, all others, and those planted later, with the slow
+#: One of each check is run at once, all others, and those planted later, with the slow
 #: tests: ``test_updates.py`` and ``test_right_programs.py`` name them in numbers of their own.
 AT_ONCE = [row for row in reversed(ROWS) if row[1] not in LATER | LATER_DQN]
-FIRST = {(row[0], row[2]): row for row in AT_ONCE}
+FIRST = {row[2]: row for row in AT_ONCE}
 MARKED = [
     pytest.param(*row, marks=() if row in FIRST.values() else pytest.mark.slow) for row in ROWS
 ]

@@ -17,6 +17,7 @@ from gymnasium.wrappers import NormalizeReward, TimeLimit
 from random_games import RandomGame
 from recording import BASIC, TASKS, at_random, cut_rollout, play, play_cut, rollout, transitions
 from stable_baselines3.common.vec_env import VecNormalize
+from thinning import every_third
 
 GAMMA, LAMBDA = 0.9, 0.8
 SMALL = {"max_score": 12, "sides": 3}
@@ -341,7 +342,7 @@ DRAWN = [
 
 
 @pytest.mark.parametrize("right", [2, pytest.param(10, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "keywords", "words"), DRAWN)
+@pytest.mark.parametrize(("name", "keywords", "words"), every_third(DRAWN))
 def test_lanes_of_one_seed_are_found_though_a_policy_draws_their_actions(
     name, keywords, words, right
 ):
@@ -408,7 +409,7 @@ def healthy(seed):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(30), pytest.param(range(30, 1030), marks=pytest.mark.slow)], ids=len
+    "seeds", [range(10), pytest.param(range(10, 1030), marks=pytest.mark.slow)], ids=len
 )
 def test_no_healthy_record_is_accused(seeds):
     for seed in seeds:
@@ -480,7 +481,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", [*ARGUMENTS, *RESULTS])
+@pytest.mark.parametrize("name", every_third([*ARGUMENTS, *RESULTS]))
 def test_a_mistake_in_advantages_is_named(recorded, name):
     env, arrays = recorded
     ended, following = arrays["terminated"], values_after(arrays["values"], arrays["last"])
