@@ -144,6 +144,7 @@ def point_at(page, name, x, y):
     return page.locator("#note").text_content()
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_opens_in_a_browser(prints, runs, browser):
     assert "normalised score" in prints("report", runs["outcome"])
     page, wrong = browser.new_page(), []  # what went wrong or was asked for from elsewhere

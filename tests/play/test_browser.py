@@ -24,13 +24,8 @@ def step(page, number=1):
     return idle(page)
 
 
-CLICKED = [
-    pytest.param(n, marks=[pytest.mark.slow] * (n not in ("Greed", "LowestScoreMatch")))
-    for n in sorted(SMALL)
-]
-
-
-@pytest.mark.parametrize("name", CLICKED)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SMALL))
 def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name):
     width = 1200 if name == "FourTwoOne" else 360
     page = begin(tabs(width), name, sizes=SMALL[name][0])
@@ -70,6 +65,7 @@ def last_of_log(page):
     return page.locator("#log li").first.text_content()
 
 
+@pytest.mark.slow
 def test_the_keyboard_suffices(tabs):
     page = tabs()
     for name in ("ShutTheBox", "Greed"):
@@ -107,6 +103,7 @@ def test_the_keyboard_suffices(tabs):
     assert page.inner_text("#play") == "put aside nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
     page = tabs()
@@ -139,6 +136,7 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     assert one.inner_text("#log") == first
 
 
+@pytest.mark.slow
 def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     page = begin(tabs(), "Greed", seed=4, sizes={"max_score": 100})
     for number in (5, 1, 24):  # of which the second is a blunder
@@ -205,6 +203,7 @@ def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path)
     assert other.inner_text("#message") == "This file is no game that exactdice saved."
 
 
+@pytest.mark.slow
 def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(tabs):
     page = tabs(390, 844)
     page.check("#coach")
@@ -249,6 +248,7 @@ def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
     assert page.locator("#welcome").is_hidden()
 
 
+@pytest.mark.slow
 def test_dice_roll_and_news_are_bold_and_nothing_moves_if_motion_is_reduced(tabs):
     for motion in ("no-preference", "reduce"):
         page = begin(tabs(motion=motion), "LowestScore", sizes={"players": 1, "objective": "score"})
@@ -296,6 +296,7 @@ def test_hints_come_in_steps_and_a_move_is_graded_and_in_sight_among_the_best(ta
     assert re.search(r"0\.\d{4}\s+0\.\d{4}", own.inner_text())
 
 
+@pytest.mark.slow
 def test_the_verdict_comes_before_the_moves_of_the_others(tabs):
     page = tabs(motion="no-preference")
     page.check("#coach")
@@ -310,6 +311,7 @@ def test_the_verdict_comes_before_the_moves_of_the_others(tabs):
     assert page.locator("#log li").count() > moves
 
 
+@pytest.mark.slow
 def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs):
     page = tabs()
     page.select_option("[name=game]", "Greed")
@@ -350,6 +352,7 @@ def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs, address)
     assert "#gone" not in page.url
 
 
+@pytest.mark.slow
 def test_a_link_has_its_game_in_the_form_the_coach_of_the_command_and_a_result_to_share(browser):
     app = make_app(GameRecord("ShutTheBox", {}, None, 3, coach=True))
     with serving(app) as address, browser.new_context(reduced_motion="reduce") as context:

@@ -61,7 +61,9 @@ def test_the_thresholds_are_said():
     ("name", "sizes", "wanted"),
     [
         ("FourTwoOne", {}, (0.02, 0.06, 0.24, 0.69)),
-        ("FourTwoOne", {"utility": "set"}, (0.02, 0.08, 0.31, 0.60)),
+        pytest.param(
+            "FourTwoOne", {"utility": "set"}, (0.02, 0.08, 0.31, 0.60), marks=pytest.mark.slow
+        ),
         pytest.param("Greed", {}, (0.10, 0.30, 0.13, 0.48), marks=pytest.mark.slow),
         pytest.param("LowestScore", {}, (0.05, 0.15, 0.28, 0.52), marks=pytest.mark.slow),
         pytest.param("ShutTheBox", {}, (0.04, 0.07, 0.14, 0.76), marks=pytest.mark.slow),

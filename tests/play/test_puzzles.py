@@ -38,6 +38,7 @@ def test_levels_are_read_off_the_second_best_move_and_the_number_of_moves():
 
 
 def test_every_puzzle_is_a_mistake_of_its_level_and_is_asked_once(found):
+    found = found[::3]
     drawn = {level: list(puzzles.puzzles(found, level, 1)) for level in (*LEVELS, ANY)}
     assert sum(len(drawn[level]) for level in LEVELS) == len(drawn[ANY]) > 10
     known = {(one.task.seat, one.observation) for one in found}
@@ -94,7 +95,7 @@ def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_
 
 
 def test_games_without_levels_have_puzzles_from_games_of_perfect_players(monkeypatch):
-    game = Yahtzee(boxes="ones,sixes")
+    game = Yahtzee(boxes="sixes")
     with monkeypatch.context() as patch:
         patch.setattr(levels, "check_array", check_array_of_nothing)
         asked = puzzles.practice_of(game, "", ANY, 1).puzzle

@@ -9,6 +9,7 @@ from exactdice.play.text import rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_games import SMALL, Walk
+from thinning import at_once
 
 DICE = {"dice": [1, 2, 3], "faces": [3, 4], "zero_face": [1, 2, 3]}
 #: By game and keyword: values that a player can tell apart.
@@ -77,7 +78,11 @@ def told(name, **keywords):
     return rules(GAMES[name](**{**BASE.get(name, {}), **keywords}))
 
 
-@pytest.mark.parametrize("name", SMALL)
+#: Those whose making takes longest have slow tests.
+LONG = {"Yahtzee", "FourTwoOneMatch"}
+
+
+@pytest.mark.parametrize("name", at_once(lambda name: name not in LONG, SMALL))
 def test_rules_change_with_every_keyword(name):
     assert set(inspect.signature(GAMES[name]).parameters) == set(MATTERS[name])
     for keyword, values in MATTERS[name].items():
@@ -86,7 +91,7 @@ def test_rules_change_with_every_keyword(name):
         assert len(set(texts)) == len(values), keyword
 
 
-@pytest.mark.parametrize("name", MATTERS)
+@pytest.mark.parametrize("name", at_once(lambda name: name not in LONG, MATTERS))
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_rules_are_sentences(name, data):

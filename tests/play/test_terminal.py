@@ -23,7 +23,7 @@ from exactdice.play.session import Session
 from exactdice.play.terminal import play
 from exactdice.play.text import Screen, labels, rules, understand
 from small_games import SMALL
-from thinning import every_third
+from thinning import at_once, every_third
 
 COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
 NUMBER = r"-?\d+\.\d{1,2}"
@@ -36,9 +36,9 @@ ACCOUNT = (
     rf"({NUMBER}) {SIGN} expected at the start - ({NUMBER}) {SIGN} given away ([+-]) "
     rf"({NUMBER}) {SIGN} ((?:bad )?luck) = ({NUMBER}) {SIGN}"
 )
-LARGE = [pytest.param(name, marks=pytest.mark.slow) for name in ("FourTwoOneMatch", "Yahtzee")]
+LARGE = "FourTwoOneMatch", "LowestScoreMatch", "Yahtzee"
 PIG = f"{ROOT / 'examples/pig.py'}:Pig"
-DEFAULTS = [*sorted(SMALL.keys() - {"FourTwoOneMatch", "Yahtzee"}), PIG, *LARGE]
+DEFAULTS = at_once(lambda name: name not in LARGE, [*sorted(SMALL), PIG])
 
 
 @pytest.fixture
@@ -125,6 +125,7 @@ def test_a_game_of_default_size_fits_into_80_columns(prints, name):
     assert said.count("your move") == len(replies)
 
 
+@pytest.mark.slow
 def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
     command, replies = [*COMMAND, "ShutTheBox", "--seed", "1"], "½ 日本\n7\n".encode() + b"\xff\n"
     ascii_only = {"PYTHONIOENCODING": "ascii", "PATH": ""}
@@ -317,6 +318,7 @@ def test_a_mistake_is_one_line(refusal, arguments, message):
     assert not list(Path().iterdir())
 
 
+@pytest.mark.slow
 def test_a_trained_run_is_an_opponent_from_anywhere(run, prints, refusal, tmp_path, monkeypatch):
     env, quick = {"max_score": 10, "sides": 3}, {"steps": 1000, "num_envs": 128}
     train(TrainConfig(env=env, eval_interval=1000, run_folder=Path("mine"), **quick))

@@ -24,6 +24,7 @@ def play_to_the_end(page, place=-1):
     wait(page, ".review")
 
 
+@pytest.mark.slow
 def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, address):
     page = tabs(390)
     visit(page, address, "puzzles#game=Greed&of=if_else&level=easy")
@@ -76,6 +77,7 @@ def test_ones_own_costliest_moves_are_puzzles(tabs):
     assert "You have met this position." in page.inner_text("#verdict")
 
 
+@pytest.mark.slow
 def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     page = tabs()
     visit(page, address, "statistics")
@@ -100,6 +102,7 @@ def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
     assert "Line 3 of" in page.inner_text("#statistics")
 
 
+@pytest.mark.slow
 def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address):
     page = tabs(390)
     page.goto(f"{address}#game=Greed&against=person&max_score=30&seed=3")

@@ -25,6 +25,7 @@ from exactdice.play.web import make_app, serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_games import SMALL
+from thinning import at_once, later
 
 TWENTY_ONE = f"{ROOT / 'examples/twenty_one.py'}:TwentyOne"
 JSON_VALUES = st.recursive(
@@ -210,15 +211,20 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     assert titles[:4] == ["Beginner", "Club", "Strong", "Perfect"]
     assert titles[-2:] == ["Random", "Another person"]
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
-    for game in offered["games"]:
-        few = {"tokens": 2, "faces": 3} if game["name"] == "FourTwoOneMatch" else {}
-        for one in game["keywords"]:
-            assert one["about"].endswith("."), (game["name"], one)
-            values = [value for value, _ in one["options"]]
-            assert not values or one["default"] in values
-            for value in values:
-                make_task(game["name"], **few, **{one["name"]: value})
     assert {one["name"] for one in offered["games"]} == set(GAMES)
+
+
+@pytest.mark.parametrize("name", at_once({"Greed", "LowestScore"}.__contains__, GAMES))
+def test_every_option_of_a_keyword_makes_a_game(web, name):
+    (game,) = (one for one in web.get("/api/setup").json["games"] if one["name"] == name)
+    few = {"tokens": 2, "faces": 3} if name == "FourTwoOneMatch" else {}
+    assert game["keywords"]
+    for one in game["keywords"]:
+        assert one["about"].endswith("."), one
+        values = [value for value, _ in one["options"]]
+        assert not values or one["default"] in values
+        for value in values:
+            make_task(name, **few, **{one["name"]: value})
 
 
 def test_a_game_of_ones_own_is_played_too(own_games):
@@ -305,9 +311,25 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message(web):
         assert '<a href="/">Play</a>' in answer.text
 
 
-@settings(max_examples=20)
-@given(wish=JSON_VALUES, name=st.sampled_from(sorted(SMALL)), value=JSON_VALUES, data=st.data())
+NONSENSE = given(
+    wish=JSON_VALUES, name=st.sampled_from(sorted(SMALL)), value=JSON_VALUES, data=st.data()
+)
+
+
+@settings(max_examples=5)
+@NONSENSE
 def test_no_nonsense_is_an_error_of_ours(wish, name, value, data):
+    require_an_answer_to(wish, name, value, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=40)
+@NONSENSE
+def test_no_more_nonsense_is_an_error_of_ours(wish, name, value, data):
+    require_an_answer_to(wish, name, value, data)
+
+
+def require_an_answer_to(wish, name, value, data):
     web = client()
     keyword = data.draw(st.sampled_from(list(make_task(name).game.keywords)))
     key = data.draw(st.sampled_from(["game", "against", "seat", "seed", "env", "watch", "x"]))
@@ -373,7 +395,7 @@ def test_a_port_that_is_taken_is_named():
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("host", [later("127.0.0.1"), "0.0.0.0"])
 def test_the_command_serves_this_machine_or_who_has_the_link_until_ctrl_c(host):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
