@@ -15,6 +15,7 @@ import pytest
 from checkout import FILES, ROOMS, ROOT, parsed
 from packaging.requirements import Requirement
 from spawned import printed_by
+from thinning import later
 
 from exactdice import registry
 
@@ -138,6 +139,7 @@ def test_without_extras_environments_are_made_solved_and_scored(without_extras):
     assert float(said) == pytest.approx(14352595 / 28697814)
 
 
+@pytest.mark.slow
 def test_networks_of_torch_need_no_stable_baselines3(without_extras):
     said = without_extras(
         "import gymnasium as gym, torch, exactdice\n"
@@ -179,8 +181,10 @@ def libraries(installed, extra):
 
 EXTRAS = [
     ("cli", "solve --env max_score 10 sides 3", 0, "0.5001285115"),
-    ("look", "report random --env max_score 3", 0, "normalised score"),
-    ("entries", "board . --output out", 1, "refused: FourTwoOne: must have a card.json, got"),
+    later(("look", "report random --env max_score 3", 0, "normalised score")),
+    later(
+        ("entries", "board . --output out", 1, "refused: FourTwoOne: must have a card.json, got")
+    ),
 ]
 
 

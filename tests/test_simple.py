@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from exactdice.baselines.law.simple import SimpleGame
 from exactdice.games import GameError, present
+from thinning import later
 
 import exactdice
 from exactdice.testing import check_game
@@ -85,8 +86,8 @@ def test_pig_is_the_vectorised_game_state_by_state(example):
     ("rules", "optimum"),
     [
         ({}, -0.0465560),
-        ({"sab": True}, -0.0431131),
-        ({"natural": True}, -0.0257292),
+        later(({"sab": True}, -0.0431131)),
+        later(({"natural": True}, -0.0257292)),
         ({"natural": True, "sab": True}, -0.0431131),
     ],
 )

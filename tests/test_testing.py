@@ -13,7 +13,7 @@ from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentatio
 from random_games import RandomGame
 from small_games import Coins, Rounds
 from spawned import printed_by
-from thinning import later
+from thinning import every_third, later
 
 import exactdice
 from exactdice.testing import answers, check_game, environments, rules
@@ -208,7 +208,7 @@ IN = [(*row, None) for row in WRONG]
 IN += [(answers, name, off, message, exact) for name, exact, message in ANSWERS]
 
 
-@pytest.mark.parametrize(("owner", "name", "change", "message", "exact"), IN)
+@pytest.mark.parametrize(("owner", "name", "change", "message", "exact"), every_third(IN))
 def test_a_wrong_computation_is_named(twenty_one, monkeypatch, owner, name, change, message, exact):
     right = getattr(owner, name)
 
@@ -223,6 +223,7 @@ def test_a_wrong_computation_is_named(twenty_one, monkeypatch, owner, name, chan
         check_game(Coins() if message.startswith("variance") else twenty_one(limit=4, sides=3))
 
 
+@pytest.mark.slow
 def test_it_needs_neither_pytest_nor_training():
     code = (
         "import sys; from exactdice.games import Greed; from exactdice.testing import check_game\n"

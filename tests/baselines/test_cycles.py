@@ -18,6 +18,7 @@ from tabled import require_same_law
 from exactdice.testing import check_game
 
 
+@pytest.mark.slow
 def test_blocks_that_lead_to_the_last_and_not_to_one_another_are_swept_as_the_listing():
     """See ``tests/test_testing.py`` for other games with cycles."""
 

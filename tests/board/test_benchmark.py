@@ -317,6 +317,7 @@ def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
     assert not list(tiny.folder.glob(".*"))
 
 
+@pytest.mark.slow
 def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_refused(tiny):
     with waiting(tiny) as (_, running):
         grid.train(replace(tiny, steps=30_000).cells()[1])

@@ -92,6 +92,7 @@ def test_the_rows_of_an_algorithm_by_hand():
         assert {len(row) for row in table.rows} == {len(table.header)}
 
 
+@pytest.mark.slow
 def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
     for size in (10, 5):
         where = tmp_path / f"Greed-{size}"

@@ -75,6 +75,7 @@ def test_runs_must_be_finished_and_of_one_ladder(folder, tmp_path):
         read_ladder(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_games")
 def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path):
     for size in (12, 3):
@@ -95,6 +96,7 @@ def program():
     return SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_games")
 def test_the_page_has_the_tables_of_all_ladders_and_short_runs_are_five(program, monkeypatch):
     monkeypatch.chdir(ROOT)  # the runs of Pig name its file from here

@@ -24,6 +24,7 @@ from optuna.pruners import NopPruner
 from optuna.trial import TrialState
 from rich.console import Console
 from sb3_contrib import MaskablePPO
+from thinning import later
 
 GAMES = ("FourTwoOne", "Greed", "LowestScore")
 ONE = ("FourTwoOne",)
@@ -110,7 +111,7 @@ def rows(config):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "qlearning"])
+@pytest.mark.parametrize("algorithm", [later("ppo"), "qlearning"])
 def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatch, algorithm):
     env = {"max_score": 10, "sides": 3}
     tiny = Track("tiny", 1, 2000, ("Greed",), keywords={"Greed": env}, self_play=True)
@@ -138,13 +139,18 @@ def test_a_trial_of_self_play_has_exploitability_as_its_score(search, monkeypatc
 
 
 @pytest.mark.usefixtures("formula")
-def test_the_same_search_draws_the_same_trials_and_may_share_a_storage(search, searched, tmp_path):
+def test_the_same_search_draws_the_same_trials(search, searched, tmp_path):
     tune(search(trials=5), QUIET)
     known = drawn(searched()[0])
     assert drawn(search()) == known[:5]
     other = search(trials=1, seed=1, folder=tmp_path / "other")
     tune(other, QUIET)
     assert drawn(other)[0] != known[0]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("formula")
+def test_searches_of_two_machines_may_share_a_storage(search, tmp_path):
     shared = partial(search, trials=2, storage=f"sqlite:///{tmp_path / 'shared.db'}")
     first, second = (shared(folder=tmp_path / machine / "mine") for machine in "ab")
     tune(first, QUIET)
@@ -258,6 +264,7 @@ def test_one_perfect_run_does_not_make_the_headline_and_every_one_names_the_boar
         assert "\n# The figure to cite is the board's, of " in said
 
 
+@pytest.mark.slow
 def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, searched, monkeypatch):
     best = best_of_finals(searched()[1])
     monkeypatch.setattr(tuner, "run_trial", by_formula([], [(best, FINAL_SEEDS[1])]))
@@ -298,6 +305,7 @@ def test_a_picture_that_cannot_be_drawn_leaves_the_results(search, capsys, monke
     assert "Left out: pictures: all trials are alike." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("formula")
 def test_the_picture_names_what_mattered_among_the_trials_that_were_drawn(
     search, known, monkeypatch
@@ -312,6 +320,7 @@ def test_the_picture_names_what_mattered_among_the_trials_that_were_drawn(
     assert all(path.stat().st_size > 1000 for path in draw_importances(study, search().place))
 
 
+@pytest.mark.slow
 def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(search, tmp_path):
     chosen, points = {**CHOSEN, "initial_value": 0.5, "exploration_fraction": 0.5}, {}
     scores = trial.run_trial(search(games=GAMES[::2]), chosen, 1000, points.__setitem__)
@@ -360,6 +369,7 @@ def test_the_folder_of_another_search_or_of_none_is_refused(search, searched):
         tune(search(), QUIET)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("formula")
 def test_a_full_disk_leaves_the_trials_that_were_there(search):
     tune(search(trials=2), QUIET)

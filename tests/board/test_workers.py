@@ -17,6 +17,7 @@ from exactdice.board import admission
 from exactdice.board.benchmark import run_cell
 from exactdice.board.workers import processes, processors
 from pebble import ProcessExpired
+from thinning import later
 
 import exactdice
 
@@ -32,7 +33,7 @@ FILES = "evaluations", "certificate"
 
 @pytest.mark.posix
 @pytest.mark.parametrize(
-    ("job", "seconds", "error"), [(DIE, None, ProcessExpired), (SLEEP, 0.5, TimeoutError)]
+    ("job", "seconds", "error"), [(DIE, None, ProcessExpired), later((SLEEP, 0.5, TimeoutError))]
 )
 def test_a_process_does_one_job_after_the_other_until_it_is_lost(job, seconds, error):
     with processes(eval, 1, seconds=seconds) as pool:
@@ -96,13 +97,19 @@ def test_a_cell_does_not_depend_on_the_cells_before_it(tmp_path, algorithm):
     np.testing.assert_equal(run_in(tmp_path / "after", algorithm), before)
 
 
-def test_every_certificate_is_answered(tmp_path, monkeypatch):
+def test_every_certificate_is_answered(tmp_path):
     whole, empty = (tmp_path / f"FourTwoOne-{seed}.npz" for seed in range(2))
     whole.write_bytes(certificate(exactdice.score("optimal", make_task("FourTwoOne"))))
     empty.touch()
     found = admission.check_all({whole: "FourTwoOne", empty: "FourTwoOne"}, 2)
     assert found[empty].startswith("FourTwoOne-1.npz must be a whole policy certificate")
     assert found[whole].value == exactdice.verify(whole).value
+
+
+@pytest.mark.slow
+def test_a_certificate_whose_process_is_lost_is_answered(tmp_path, monkeypatch):
+    whole = tmp_path / "FourTwoOne-0.npz"
+    whole.touch()
     monkeypatch.setattr(admission, "answer_of", spawned.ends)
     (reason,) = admission.check_all({whole: "FourTwoOne"}, 1).values()
     ended = "but the process that tried ended, perhaps for lack of memory"

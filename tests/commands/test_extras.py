@@ -42,6 +42,7 @@ def run_without(libraries, commands, cwd):
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("mine")
 def test_commands_without_training_need_the_light_extra_alone(tmp_path):
     works = [

@@ -12,6 +12,7 @@ from unittest.mock import Mock
 import pytest
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.look.plotting import NAMES
+from thinning import later
 from typed_words import COMMAND, SMALL
 
 import exactdice
@@ -71,7 +72,9 @@ def test_the_completion_of_the_shell_knows_commands_options_and_values(run):
 
 @pytest.mark.posix
 @pytest.mark.parametrize(  # the second has a console of its own, the third ends in the parser
-    "words", [["solve", *SMALL], ["play", "--statistics"], ["score", "--help"]], ids=" ".join
+    "words",
+    [["solve", *SMALL], later(["play", "--statistics"]), later(["score", "--help"])],
+    ids=" ".join,
 )
 def test_a_reader_who_stops_reading_is_no_error(words):
     command = [*COMMAND, *words]

@@ -23,6 +23,7 @@ from playing import legal_action, random_actions, require_same_play
 from small_games import SIZED, SMALL, Rounds
 from spawned import first_move, first_moves
 from stable_baselines3.common import env_checker
+from thinning import at_once, later
 
 import exactdice
 from exactdice.testing import check_game
@@ -37,14 +38,14 @@ QUICK = {
 }
 
 
-#: In the first seat payoffs and one of the rewards that take values, in the last one shaped
-#: rewards; all others are slow.
-SHAPED = "regret", "shaped"
+#: Payoffs in the first seat and one of the other rewards in the last one; all others are slow.
+OTHERS = "regret", "shaped"
 REWARDED = [
     pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (reward not in rewards))
     for number, name in enumerate(GAMES)
-    for seat in sorted({0, make_game(name).num_players - 1})  # the small sizes have every seat
-    for rewards in [("outcome", SHAPED[number % 2]) if seat == 0 else ("shaped",)]
+    for seats in [{0, make_game(name).num_players - 1}]  # the small sizes have every seat
+    for seat in sorted(seats)
+    for rewards in [("outcome",) * (seat == 0) + OTHERS[number % 2 :][:1] * (seat == max(seats))]
     for reward in ("outcome", "regret", "shaped")
 ]
 
@@ -77,8 +78,11 @@ TINY = {
     "LowestScoreMatch": {"dice": 1, "faces": 2, "zero_face": 1, "wins": 2},
     "ShutTheBox": {"tiles": 2, "dice": 1, "sides": 2},
 }
-LISTED = [(name, TINY.get(name, sizes[-1])) for name, sizes in SMALL.items()]
-LISTED += [pytest.param(*case, marks=pytest.mark.slow) for case in SIZED if case not in LISTED]
+LEAST = [(name, TINY.get(name, sizes[-1])) for name, sizes in SMALL.items()]
+#: Those of the other games take seconds, as does a size that is not the smallest one.
+QUICKEST = {"LowestScore", "ShutTheBox", "FourTwoOne"}
+LISTED = at_once(lambda case: case[0] in QUICKEST, LEAST)
+LISTED += [later(case) for case in SIZED if case not in LEAST]
 
 
 @pytest.mark.parametrize(("name", "size"), LISTED)

@@ -19,7 +19,7 @@ from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO
 from small_games import SIZED
-from thinning import later
+from thinning import every_third, later
 
 import exactdice
 from exactdice.pettingzoo import env as make
@@ -70,7 +70,7 @@ def first_legal(_agent, seen):
     return int(seen["action_mask"].argmax())
 
 
-@pytest.mark.parametrize(("name", "keywords"), PLAYED)
+@pytest.mark.parametrize(("name", "keywords"), every_third(PLAYED))
 def test_a_game_passes_pettingzoos_tests_of_its_api_seeds_and_pictures(name, keywords, recwarn):
     for encoding in ("integer", "one_hot_float"):
         api_test(make(name, encoding=encoding, **keywords), num_cycles=100)
@@ -90,7 +90,7 @@ def test_pettingzoo_makes_games_by_their_ids_those_of_ones_own_too(own_games):
 
 
 @pytest.mark.parametrize("number", [60, later(200)])
-@pytest.mark.parametrize(("name", "sizes"), SMALL_FOR_TWO.items())
+@pytest.mark.parametrize(("name", "sizes"), every_third(SMALL_FOR_TWO.items()))
 def test_games_pay_on_average_what_is_computed(name, sizes, number):
     """Within five standard errors: by chance one of a million such figures is not."""
     env = raw_env(name, **sizes)

@@ -26,7 +26,7 @@ from exactdice.games.yahtzee import values
 from random_games import RandomGame
 from small_games import SIZED, Rounds
 from tabled import law_of, require_same_games, require_same_law, require_tables
-from thinning import at_once, later, one_of_each
+from thinning import at_once, every_third, later, one_of_each
 
 import exactdice
 
@@ -51,7 +51,7 @@ OF_GAMES = [
     for policy in (("equilibrium", "random") if game.num_players > 1 else ([],))
 ]
 #: Of the tasks of games one of each game at once.
-TASKS = [*one_of_each(lambda task: task.game.name, reversed(OF_GAMES)), *PAYING]
+TASKS = [*one_of_each(lambda task: task.game.name, reversed(OF_GAMES)), *every_third(PAYING)]
 
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
@@ -77,13 +77,13 @@ YAHTZEE = [
 ]
 
 
-@pytest.mark.parametrize("task", YAHTZEE, ids=repr)
+@pytest.mark.parametrize("task", every_third(YAHTZEE, 1), ids=repr)
 def test_rules_in_plain_numbers_play_the_same_games(task):
     require_same_games(task, 9, 101, (RuleLanes, PlainRuleLanes))
     assert isinstance(Engine(task, 1).lanes, PlainRuleLanes)
 
 
-@pytest.mark.parametrize("task", PAYING, ids=repr)
+@pytest.mark.parametrize("task", every_third(PAYING), ids=repr)
 @pytest.mark.parametrize("kind", [RuleLanes, ArrayLanes, PlainLanes])
 @pytest.mark.parametrize("count", [2000, later(4000)])
 def test_sampled_games_have_mean_and_deviation_of_the_exact_answer(task, kind, count):

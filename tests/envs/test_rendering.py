@@ -17,11 +17,12 @@ from exactdice.games import GAMES, present
 from exactdice.play.session import Session
 from gymnasium.wrappers import RecordVideo
 from small_games import SIZED, SMALL
-from thinning import later, one_of_each
+from thinning import at_once, later, one_of_each
 
 import exactdice  # noqa: F401  registers the environments
 
-DEFAULT = pytest.mark.parametrize("name", SMALL)
+#: The default size of one game is large.
+DEFAULT = pytest.mark.parametrize("name", at_once("FourTwoOneMatch".__ne__, SMALL))
 
 
 def make(name, **keywords):
@@ -157,6 +158,7 @@ def test_dice_show_the_sum_that_they_are_to_show(dice, sides):
     assert np.abs(counts - 500).max() < 5 * (3000 * 5 / 36) ** 0.5
 
 
+@pytest.mark.slow
 def test_films_are_recorded_and_a_window_opens_and_closes_twice(tmp_path):
     env = make("ShutTheBox", render_mode="rgb_array")
     with pytest.raises(RuntimeError, match="no game has begun: call reset before render"):

@@ -257,6 +257,7 @@ def test_figures_are_those_of_openspiel(library):
     assert found == pytest.approx(module.exploitability(game, uniform), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_policies_and_agents_of_openspiel_are_policies(library):
     policy = pytest.importorskip("open_spiel.python.policy", exc_type=ImportError)
     from open_spiel.python.algorithms.random_agent import RandomAgent
@@ -362,6 +363,7 @@ def test_pig_is_played_within_a_limit(monkeypatch):
     assert values[1] == pytest.approx(values[2], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("library")
 def test_pig_without_a_limit_has_the_value_that_iteration_finds():
     """A state is (points, the other's points, points of the turn), to the player who moves."""

@@ -49,7 +49,7 @@ CASTS = {"charge_casts": 2, "discharge_casts": 2}
 @pytest.mark.parametrize(
     ("tokens", "variant"),
     [
-        (1, {"charge_casts": 2, "tie": "replay"}),
+        later((1, {"charge_casts": 2, "tie": "replay"})),
         (2, CASTS | {"starter": "winner", "four_two_one": 1}),
         later((2, CASTS | {"starter": "same", "short_pot": "spill"})),
         *[pytest.param(n, {"tie": "replay"}, marks=pytest.mark.slow) for n in (1, 2)],

@@ -22,6 +22,7 @@ def lake():
     return exactdice.score(actions, env)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is a screen")
 def test_a_picture_is_drawn_in_silence_without_a_screen():
     scored = "exactdice.score('random', 'FrozenLake-v1')"

@@ -79,6 +79,7 @@ def test_what_is_no_function_of_the_observation_is_refused_by_name(changes):
         refused("alike to an observation every time, and .* says", policy)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
 def test_scripted_and_traced_modules_are_scored_as_what_they_are_made_of():

@@ -25,7 +25,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
-from thinning import later
+from thinning import every_third
 
 import exactdice
 
@@ -77,19 +77,18 @@ def flat_lake(**keywords):
     return gym.wrappers.FlattenObservation(gym.make(LAKE, **keywords))
 
 
-@pytest.mark.parametrize(
-    ("kind", "vector", "scored"),
-    [
-        (DQN, lambda: gym.make(LAKE), lambda: gym.make(LAKE).unwrapped),
-        (PPO, lambda: gym.make(LAKE).unwrapped, lambda: gym.make(LAKE)),
-        (DQN, lambda: Monitor(gym.make(LAKE)), lambda: exactdice.from_P(gym.make(LAKE), gamma=0.9)),
-        (PPO, lambda: make_vec_env(LAKE, n_envs=4), lambda: make_vec_env(LAKE, n_envs=4)),
-        (DQN, lambda: VecMonitor(DummyVecEnv([lambda: gym.make(LAKE)])), lambda: gym.make(LAKE)),
-        (DQN, lambda: DummyVecEnv([flat_lake] * 2), lambda: flat_lake(max_episode_steps=20)),
-        # tests/diagnose/test_callback.py has Taxi, too.
-        later((PPO, lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4"))),
-    ],
-)
+TOY_TEXT = [
+    (DQN, lambda: gym.make(LAKE), lambda: gym.make(LAKE).unwrapped),
+    (PPO, lambda: gym.make(LAKE).unwrapped, lambda: gym.make(LAKE)),
+    (DQN, lambda: Monitor(gym.make(LAKE)), lambda: exactdice.from_P(gym.make(LAKE), gamma=0.9)),
+    (PPO, lambda: make_vec_env(LAKE, n_envs=4), lambda: make_vec_env(LAKE, n_envs=4)),
+    (DQN, lambda: VecMonitor(DummyVecEnv([lambda: gym.make(LAKE)])), lambda: gym.make(LAKE)),
+    (DQN, lambda: DummyVecEnv([flat_lake] * 2), lambda: flat_lake(max_episode_steps=20)),
+    (PPO, lambda: make_vec_env("Taxi-v4", n_envs=2), lambda: gym.make("Taxi-v4")),
+]
+
+
+@pytest.mark.parametrize(("kind", "vector", "scored"), every_third(TOY_TEXT, 2))
 def test_toy_text_is_followed(kind, vector, scored, tmp_path):
     """The scores are those of the model's table, which ``predict`` gives state by state."""
     env, task = vector(), scored()
@@ -134,6 +133,7 @@ def large(monkeypatch):
     exactdice.baselines.cache.clear_cache()
 
 
+@pytest.mark.slow
 def test_the_margin_of_a_sample_score_holds_the_exact_score(build):
     model = build(**OPTIONS)
     env = model.get_env()
@@ -186,6 +186,7 @@ def test_a_network_that_no_certificate_holds_is_refused_before_training(small):
         train(small(**OPTIONS, hyperparams=hyperparams))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_a_resumed_run_goes_on_with_its_margins(interrupted):
     folder = interrupted(**OPTIONS)
