@@ -307,6 +307,7 @@ def waiting(config):
         yield other, running
 
 
+@pytest.mark.slow
 def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
     with waiting(tiny) as (other, running):
         wait_until(lambda: "waiting for 1 cells" in capsys.readouterr().out)

@@ -122,7 +122,7 @@ def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
     assert (wide if width > 60 else narrow) in words
 
 
-TABLES = "score random Yahtzee --env boxes ones,chance", f"compare if_else terminal {TYPED}"
+TABLES = later("score random Yahtzee --env boxes ones,chance"), f"compare if_else terminal {TYPED}"
 
 
 @pytest.mark.parametrize("words", [*TABLES, "diagnose mine"])

@@ -281,7 +281,7 @@ def runs(tmp_path_factory):
     """Train small runs with a diagnosis, by algorithm."""
     folders = {name: tmp_path_factory.mktemp("runs") / name for name in ("ppo", "dqn", "qlearning")}
     small = {"batch_size": "64", "buffer_size": "2000", "learning_starts": "200"}
-    options = {"steps": 2000, "num_envs": 64, "eval_interval": 1000, "diagnose": True}
+    options = {"steps": 1024, "num_envs": 32, "eval_interval": 512, "diagnose": True}
     for name, folder in folders.items():
         options |= {"algorithm": name, "hyperparams": small if name == "dqn" else {}}
         train(TrainConfig(env=GREED, run_folder=folder, **options), diagnosis=unlimited)

@@ -890,8 +890,11 @@ def test_everything_is_put_back():
     assert (torch.autograd.backward, Categorical.log_prob) == functions
 
 
-@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-@pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4"])
+@pytest.mark.parametrize(
+    ("env", "probe"),
+    every_third(product(["CartPole-v1", "Taxi-v4"], PROBES)),
+    ids=lambda one: getattr(one, "name", one),
+)
 def test_probes_answer_by_their_law(probe, env):
     world, shape = World(probe), gym.make(env)
     space = shape.observation_space
