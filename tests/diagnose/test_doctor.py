@@ -81,7 +81,7 @@ def test_moves_beyond_those_that_are_kept_accuse_nobody(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("learner", ["ppo", "dqn"])
 def test_a_program_is_the_same_with_the_doctor(tmp_path, monkeypatch, learner):
-    _, printed = examined(tmp_path, monkeypatch, learner, seed=3, moves=256)
+    _, printed = examined(tmp_path, monkeypatch, learner, seed=3, moves=512)
     with contextlib.redirect_stdout(io.StringIO()) as alone:
         runpy.run_path(str(FOLDER / f"small_{learner}.py"), run_name="__main__")
     assert printed == alone.getvalue()
@@ -179,7 +179,7 @@ PPO_KINDS = {
 
 @pytest.mark.parametrize("kind", every_third(PPO_KINDS))
 def test_right_ppos_of_other_kinds_hold(tmp_path, monkeypatch, kind):
-    found, _ = examined(tmp_path, monkeypatch, "ppo", *PPO_KINDS[kind], moves=256)
+    found, _ = examined(tmp_path, monkeypatch, "ppo", *PPO_KINDS[kind], moves=512)
     assert found.ok, str(found)
     checks = {"gradient", "returns", "advantages", "log_probs", "law", "rows"}
     assert checks <= found.held.keys() - found.unchecked.keys()
