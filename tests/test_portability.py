@@ -38,12 +38,10 @@ with contextlib.suppress(SystemExit):
 main(sys.argv[1:])
 """
 BOTH = [sys.executable, "-c", PROGRAM]
-RARER = [
-    pytest.param(encoding, marks=pytest.mark.slow) for encoding in ("cp1252", "ascii", "cp437")
-]
 
 
-@pytest.mark.parametrize("encoding", RARER)
+@pytest.mark.slow  # tests/play/test_terminal.py has a pipe for ASCII
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "cp437"])
 def test_no_console_lacks_so_many_characters_that_a_command_fails(encoding, tmp_path):
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     drawn = ("plot", "greed-policy", "--env", "max_score", "5", "--picture", "größe日本.svg")

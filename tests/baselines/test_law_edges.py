@@ -237,6 +237,7 @@ def test_two_players_must_be_paid_where_no_move_leads_back():
         paid()
 
 
+@pytest.mark.slow
 def test_a_chain_of_many_states_takes_time_in_proportion_to_its_length():
     length = 20_000
     kind = simple(

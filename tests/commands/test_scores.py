@@ -48,7 +48,7 @@ FIGURES = [
     (f"score optimal {TYPED}", "no decision costs anything"),
     ("score notebook LowestScore", "in LowestScore, seat 0, against notebook in seats 1, 2 and 3 "),
     ("score random fourtwoone --env casts 2", "random (stochastic, masked) in FourTwoOne, casts 2"),
-    ("score if_else", "if_else (deterministic, masked) in Greed, seat 0, against optimal"),
+    later(("score if_else", "if_else (deterministic, masked) in Greed, seat 0, against optimal")),
     (f"describe Greed {TYPED}", "| optimum | 0.5001"),
 ]
 

@@ -118,7 +118,7 @@ OVER = [name for name in COLUMNS if name.startswith("overestimation")]
 
 
 @pytest.mark.parametrize(
-    ("kind", "gamma"), [*((kind, 1.0) for kind in LEARNERS), (MaskablePPO, 0.9)]
+    ("kind", "gamma"), every_third([*((kind, 1.0) for kind in LEARNERS), (MaskablePPO, 0.9)])
 )
 def test_columns_are_the_figures_of_diagnose_with_a_model_of_stable_baselines3(kind, gamma):
     direct, ours = [], DiagnoseCallback(budget=1)

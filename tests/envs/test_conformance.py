@@ -38,14 +38,15 @@ QUICK = {
 }
 
 
-#: Payoffs in the first seat and one of the other rewards in the last one; all others are slow.
-OTHERS = "regret", "shaped"
+#: Payoffs in the first seat, and of every second game another reward in the last one; all others
+#: are slow.
+OTHERS = ("regret",), (), ("shaped",), ()
 REWARDED = [
     pytest.param(name, seat, reward, marks=[pytest.mark.slow] * (reward not in rewards))
     for number, name in enumerate(GAMES)
     for seats in [{0, make_game(name).num_players - 1}]  # the small sizes have every seat
     for seat in sorted(seats)
-    for rewards in [("outcome",) * (seat == 0) + OTHERS[number % 2 :][:1] * (seat == max(seats))]
+    for rewards in [("outcome",) * (seat == 0) + OTHERS[number % 4] * (seat == max(seats))]
     for reward in ("outcome", "regret", "shaped")
 ]
 

@@ -297,7 +297,7 @@ class Failing(Walk):
     [
         (Globally, "draw random numbers"),
         (Pythonic, "draw random numbers"),
-        (Nested, "states that are met again|answer by its state"),
+        later((Nested, "states that are met again|answer by its state")),
         (Clock, "answer by its state"),
         (Entropy, "answer by its state|play by the law"),
         (Shared, "answer by its state|play by the law"),

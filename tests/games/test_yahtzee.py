@@ -55,7 +55,7 @@ def test_every_roll_scores_as_by_hand():
 
 
 @pytest.mark.parametrize("joker", ["forced", "free"])
-@pytest.mark.parametrize("bonus", [0, 100])
+@pytest.mark.parametrize("bonus", [later(0), 100])
 @pytest.mark.parametrize("boxes", [NAMES, ("fours", "sixes", "full_house", "chance")])
 @pytest.mark.parametrize("count", [100, later(300)])
 def test_random_moves_are_those_by_hand(joker, bonus, boxes, count):
@@ -134,7 +134,7 @@ def test_exact_mass_and_the_law_of_payoffs_of_one_box():
     assert solution.action_values(seen).max() == pytest.approx(50 / 6)
 
 
-@pytest.mark.parametrize("keywords", [{}, {"joker": "free"}, {"bonus": 0}])
+@pytest.mark.parametrize("keywords", [{}, *map(later, ({"joker": "free"}, {"bonus": 0}))])
 def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords):
     game, rng = Yahtzee(**keywords), np.random.default_rng(5)
     between = np.append(rng.random(len(game.contexts)) * 200, 0)

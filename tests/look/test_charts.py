@@ -218,6 +218,7 @@ def test_a_mark_that_would_hide_its_cell_stands_beside_it():
         assert box.contains(*figure.axes[0].transData.transform((middle, middle))) != hides
 
 
+@pytest.mark.slow
 def test_mistakes_name_the_worst_cells_and_the_regret_that_is_not_drawn(tmp_path):
     scored = score("if_else", make_task("Greed"))
     shown = agents.mistakes(scored)

@@ -228,6 +228,7 @@ def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(ta
     assert page.locator("aside > details[open]").count() == 0
 
 
+@pytest.mark.slow
 def test_a_phone_begins_with_a_welcome_and_its_sheets_push_nothing(tabs):
     page = tabs(390, 844)
     words = "Roll as many dice as you dare: the higher score wins, unless it is above the limit."

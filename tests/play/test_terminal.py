@@ -125,7 +125,6 @@ def test_a_game_of_default_size_fits_into_80_columns(prints, name):
     assert said.count("your move") == len(replies)
 
 
-@pytest.mark.slow
 def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
     command, replies = [*COMMAND, "ShutTheBox", "--seed", "1"], "½ 日本\n7\n".encode() + b"\xff\n"
     ascii_only = {"PYTHONIOENCODING": "ascii", "PATH": ""}

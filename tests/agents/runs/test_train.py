@@ -35,7 +35,7 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 #: Each algorithm, and the other rewards with some that learn from rollouts, replay and tables.
 RUNS = [(algorithm, "outcome") for algorithm in ALGORITHMS]
 RUNS = at_once(lambda run: run[0] in ("ppo", "dqn", "qlearning"), RUNS)
-RUNS += [("ppo", "regret"), later(("dqn", "shaped")), later(("qlearning", "regret"))]
+RUNS += map(later, [("ppo", "regret"), ("dqn", "shaped"), ("qlearning", "regret")])
 
 
 @pytest.mark.parametrize(("algorithm", "reward"), RUNS)
@@ -154,6 +154,7 @@ def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
     assert json.loads(Path("run/score.json").read_text())["steps"] < 100_000
 
 
+@pytest.mark.slow
 def test_games_of_many_states_are_scored_less_often():
     for game, given, interval in (
         ("Greed", None, 25_000),
