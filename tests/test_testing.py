@@ -30,7 +30,7 @@ def twenty_one(own_games):
         *(
             Coins(),
             Rounds(turns=2),
-            Rounds(2, 2, Fraction(-1)),
+            later(Rounds(2, 2, Fraction(-1))),
             later(Rounds(3, 3, Fraction(-1, 3))),
         ),
         *(later(RandomGame(3, 2, has_cycles=False, pays=True)), RandomGame(11, 2, pays=True)),
