@@ -4,7 +4,7 @@
 # make train    the main job
 # make test     lint, types, layers, tests
 # make jax      the tests of the extra jax, in .venv-jax beside .venv
-# make slow     the tests that train networks
+# make slow     long tests, and further cases of others
 # make reproduce  every number of the sources beside the exact one
 # make bench    timings, as ratios within one run; writes docs/speed.md
 # make site     the documentation as web pages, in build/site
