@@ -3,6 +3,7 @@
 # ruff: noqa: E501  a planted mistake stands in one line
 
 import contextlib
+import importlib
 import io
 import json
 import runpy
@@ -492,6 +493,22 @@ def test_a_vector_of_tensors_and_a_network_with_a_state_are_examined(tmp_path):
     assert "doctor" not in found.unchecked
 
 
+def test_vectors_are_seen_as_soon_as_their_module_is_imported(tmp_path, monkeypatch):
+    """No environment of this process may ever call them: their environments may be in others."""
+    source = "class Vector:\n    def step(self, actions):\n        return actions\n"
+    (tmp_path / "late_vectors.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(tap, "VECTORS", {"late_vectors": "Vector"})
+    with doctor():
+        late = importlib.import_module("late_vectors")
+        assert hasattr(late.Vector.step, "_of_doctor")
+        defined = type("Defined", (late.Vector,), {"reset": lambda self: 0})
+        assert hasattr(defined.reset, "_of_doctor")
+    assert not hasattr(late.Vector.step, "_of_doctor")
+    assert not any(isinstance(each, tap.Imports) for each in sys.meta_path)
+
+
+@pytest.mark.slow
 def test_a_vector_in_other_processes_is_seen_though_no_environment_is_in_this_one(tmp_path):
     script = tmp_path / "tensors.py"
     script.write_text(TENSORS.replace("=DummyVecEnv", "=SubprocVecEnv"), encoding="utf-8")
