@@ -203,6 +203,7 @@ class Story:
 
     def keys(self, entered: th.Tensor) -> list[bytes]:
         """Return the keys of the observations that were entered into a network."""
+        self._keep_rows()  # so that numbers that were entered are known
         return [self._shown.get(key, key) for key in keys_of(numbers_of(entered))]
 
 

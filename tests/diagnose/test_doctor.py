@@ -583,6 +583,15 @@ def test_a_right_reinforce_holds(tmp_path, monkeypatch):
     assert not any("same-seed" in note for note in found.notes)
 
 
+def test_numbers_are_known_to_networks_from_the_first_update_on(tmp_path, monkeypatch):
+    """Observations are whole numbers, which the doctor keeps as zeros and ones."""
+    env = "exactdice:exactdice/LowestScore-v0"
+    found, _ = examined(tmp_path, monkeypatch, "reinforce", env=env, moves=50)
+    assert found.ok, str(found)
+    assert found.held["actions"] == found.moves
+    assert "observations" not in found.unchecked
+
+
 def test_rows_of_zeros_and_a_one_are_scored_and_changing_ones_are_not(tmp_path, monkeypatch):
     trunk = [
         ("policy(observations[-1][None])", "policy[2](policy[:2](observations[-1][None]))"),
