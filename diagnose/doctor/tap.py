@@ -351,7 +351,7 @@ class Tap:
             trace.reset(result, None if whole or not args else args[0])  # of Tianshou's
         elif word == "asked":
             trace.asked(args[0])
-        elif isinstance(result, tuple) and trace.step(args[0] if args else None, result):
+        elif isinstance(result, tuple | list) and trace.step(args[0] if args else None, result):
             self._noted(trace)
 
 
