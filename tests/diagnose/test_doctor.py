@@ -906,6 +906,22 @@ def test_rows_of_one_state_are_not_told_apart_by_an_order_that_fits_by_chance(en
     assert found.held["observations"] > 200
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [1, 2, 4])
+@pytest.mark.parametrize("env", ["FrozenLake-v1", "CliffWalking-v1", "exactdice:exactdice/LowestScore-v0"])  # fmt: skip
+@pytest.mark.parametrize(("name", "options"), [("A2C", {}), ("A2C", {"n_steps": 20}), ("PPO", {"n_steps": 32, "batch_size": 16}), ("DQN", {"learning_starts": 50})])  # fmt: skip
+def test_learners_hold_where_states_come_back(name, options, env, lanes):
+    import stable_baselines3
+    from stable_baselines3.common.env_util import make_vec_env
+
+    with doctor(budget=1.0) as found:
+        envs = make_vec_env(env, lanes, seed=1)
+        model = getattr(stable_baselines3, name)("MlpPolicy", envs, seed=1, device="cpu", **options)
+        model.learn(300 * lanes)
+    assert found.ok, str(found)
+    assert found.held["observations"] > 100
+
+
 def test_everything_is_put_back():
     classes = [gym.Env, gym.Wrapper, gym.vector.VectorEnv, gym.vector.SyncVectorEnv]
     kept = [(each, name, each.__dict__.get(name)) for each in classes for name in METHODS]
