@@ -150,7 +150,7 @@ def known_law(env_id: str) -> tuple[type[LawGame], dict[str, Any], Callable[...,
     env = made(env_id)
     if not has_law(env.unwrapped) or env.spec is None:
         raise InputError(
-            f"game must be an environment with P, which {env_id} has not{_explored(env_id)}"
+            f"game must be an environment with P, which {env_id} has not{_explore_hint(env_id)}"
         )
     spec = env.spec
     taken = inspect.signature(type(env.unwrapped)).parameters.values()
@@ -178,7 +178,7 @@ def made(env_id: str, **keywords: Any) -> gym.Env[Any, Any]:
         raise InputError(f"gym:{env_id} must be an environment that can be made: {said}") from None
 
 
-def _explored(env_id: str) -> str:
+def _explore_hint(env_id: str) -> str:
     """Say how the law of an environment without P is found."""
     return (
         f"; exactdice.explore(env) lists an environment that can be copied, as does gym:{env_id} "
@@ -194,7 +194,7 @@ def hint(name: str, door: str = "") -> str:
     """
     bare = name.rpartition(":")[2]
     if any(map(bare.startswith, PACKAGES)):
-        return _explored(bare)
+        return _explore_hint(bare)
     version = re.compile(r"-v\d+$")
     stem = version.sub("", name).lower()
     known = [spec for each, spec in gym.registry.items() if version.sub("", each).lower() == stem]
